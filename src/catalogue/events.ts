@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import * as attempt from './events/attempt-events.js';
+import * as calibration from './events/calibration-events.js';
+import * as dispatch from './events/dispatch-events.js';
+import * as repo from './events/repo-events.js';
+
+/** The events of a file stream, by type. */
+export const fileEventSchemas = { ...dispatch, ...attempt, ...calibration };
+/** The events of the streams of a repo, and of payloads, by type. */
+export const otherEventSchemas = repo;
+export const eventSchemas = { ...fileEventSchemas, ...otherEventSchemas };
+
+type Schemas = typeof eventSchemas;
+export type EventType = keyof Schemas;
+export type EventData<T extends EventType> = z.infer<Schemas[T]>;
+type EventOf<T extends EventType> = { [K in T]: { type: K; data: EventData<K> } }[T];
+
+export type FileEventType = keyof typeof fileEventSchemas;
+export type FileEvent = EventOf<FileEventType>;
+export type AnvilEvent = EventOf<EventType>;
+
+export const fileEventTypes = Object.keys(fileEventSchemas) as FileEventType[];
+export function isEventType(type: string): type is EventType {
+  return Object.hasOwn(eventSchemas, type);
+}

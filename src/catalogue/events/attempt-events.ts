@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { classification, confidence, errorPattern, instant, name, seat, storedText, verdict } from '../primitives.js';
+import { dispatchEvent, fileEvent } from './base.js';
+import { ledBy, recordedVerifier, sampling, toolStep, usage } from './shapes.js';
+
+/** What every record about one attempt says. `attempt` counts the attempts of its dispatch from 1, both seats together. */
+const attemptOf = {
+  ...dispatchEvent,
+  attemptId: z.string(),
+  attempt: z.number().int().positive(),
+  seat,
+  model: name,
+  configuration: z.string(),
+  taskId: name,
+  late: z.boolean(),
+  imported: z.boolean(),
+};
+
+export const AttemptRecorded = z.strictObject({
+  ...attemptOf,
+  output: storedText,
+  prompt: storedText.nullable(),
+  verifier: recordedVerifier.nullable(),
+  toolSteps: z.array(toolStep),
+  usage: usage.nullable(),
+  sampling: sampling.nullable(),
+  startedAt: instant.nullable(),
+  finishedAt: instant.nullable(),
+  filesTouched: z.array(z.string()),
+  leaseUntil: instant.nullable(),
+});
+
+export const SnapshotDiffCaptured = z.strictObject({
+  ...dispatchEvent,
+  attemptId: z.string(),
+  diff: storedText,
+  files: z.number().int(),
+  added: z.number().int(),
+  removed: z.number().int(),
+});
+
+/** Small on purpose: every rebuild reads it. `disagreement` is what the verifier text said where the caller judged otherwise. */
+export const VerdictReached = z.strictObject({
+  ...attemptOf,
+  verdict,
+  patterns: z.array(errorPattern),
+  signature: z.string().nullable(),
+  infraKind: z.string().nullable(),
+  classifierVersion: z.string().nullable(),
+  confidence,
+  disagreement: z.strictObject({ verdict, patterns: z.array(errorPattern) }).nullable(),
+});
+
+export const FrontierOutcomeRecorded = z.strictObject({
+  ...dispatchEvent,
+  attemptId: z.string(),
+  taskId: name,
+  model: name,
+  verdict,
+  solicited: z.boolean(),
+  ledBy: ledBy.nullable(),
+});
+
+/** `model` is the builder whose capacity is meant; `kind` and `pattern` name the signal, null where nothing led to the outcome. */
+export const CapacityClassified = z.strictObject({
+  ...dispatchEvent,
+  attemptId: z.string(),
+  taskId: name,
+  model: name,
+  configuration: z.string(),
+  frontier: name,
+  classification,
+  kind: ledBy.shape.kind.nullable(),
+  pattern: z.string().nullable(),
+});
+
+export const TaskFlaggedForDecomposition = z.strictObject({
+  ...dispatchEvent,
+  taskId: name,
+  descriptionHash: z.string().nullable(),
+  frontier: name,
+  reason: z.string(),
+});
+
+/** Another file's dispatch failed with errors in this file. `homeFile` is where the attempt is recorded. */
+export const FailureAttributed = z.strictObject({
+  ...dispatchEvent,
+  attemptId: z.string(),
+  homeFile: z.string(),
+  taskId: name,
+  model: name,
+  configuration: z.string(),
+  patterns: z.array(errorPattern),
+});
+
+export const HistoryInherited = z.strictObject({ ...fileEvent, fromFile: z.string(), upToRevision: z.number().int() });
+
+export const VerdictCorrected = z.strictObject({
+  ...dispatchEvent,
+  attemptId: z.string(),
+  verdict,
+  patterns: z.array(errorPattern),
+  reason: z.string(),
+  source: z.string(),
+});
+
+export const CorrectionPairWithdrawn = z.strictObject({ ...fileEvent, chosenAttemptId: z.string(), reason: z.string() });

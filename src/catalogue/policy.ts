@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+const seconds = z.number().int().positive();
+const threshold = z.number().int().positive();
+
+/** Every threshold that the rules use, as data. Defaults are domain.md's figures; a decision names the policy that made it. */
+export const policy = z.strictObject({
+  /** A signal: one pattern in this many live failures. */
+  perPattern: threshold.default(3),
+  /** A signal: this many live failures over this many patterns, none of which is stuck by itself. */
+  perFile: z.strictObject({ failures: threshold, patterns: threshold }).default({ failures: 6, patterns: 3 }),
+  /** A live signal escalates from this counted attempt of a dispatch on: the first gets its diagnostics once. */
+  escalateFromAttempt: threshold.default(2),
+  /** Failures older than this no longer count for signals; null: they never grow old. */
+  failureMaxAgeSeconds: seconds.nullable().default(null),
+  /** Whether attempts from claim records count for signals: claims do not say in what order their patterns came. */
+  importedCount: z.boolean().default(true),
+  /** How often a confirmed capacity is tried again with the builder, so that the evidence does not freeze. */
+  probeRate: z.number().min(0).max(1).default(0.1),
+  infraCooldown: z.strictObject({ after: threshold, seconds: z.record(z.string(), seconds), otherSeconds: seconds }).default({
+    after: 2,
+    seconds: {
+      dns: 900,
+      connect: 900,
+      tls: 900,
+      net_timeout: 900,
+      registry: 900,
+      rate_limit: 60,
+      lock: 30,
+      memory: 60,
+      killed: 60,
+      auth: 3600,
+      disk: 3600,
+      toolchain: 3600,
+      permission: 3600,
+      offline: 3600,
+    },
+    otherSeconds: 900,
+  }),
+  defaultBudget: threshold.default(4),
+  defaultLeaseSeconds: seconds.default(900),
+  proposalTtlSeconds: seconds.default(7 * 24 * 3600),
+});
+
+export type Policy = z.infer<typeof policy>;
+
+/** The policy of a repo that has adopted none. */
+export const defaultPolicy: Policy = policy.parse({});

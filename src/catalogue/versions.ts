@@ -1,0 +1,38 @@
+import { type AnvilEvent, type EventType, eventSchemas, isEventType } from './events.js';
+
+type Upcaster = (data: unknown) => unknown;
+
+/**
+ * How older shapes become the newest: the n-th entry lifts version n to n + 1. A type without an entry is at version 1. A type never
+ * changes its meaning: a new shape is a new version, with an upcaster here and a golden example of every version in the tests.
+ */
+const upcasters: { [T in EventType]?: Upcaster[] } = {};
+
+/** The version that events of a type are written in. */
+export function currentVersion(type: EventType): number {
+  return (upcasters[type]?.length ?? 0) + 1;
+}
+
+/** What a stored event that this code cannot read is answered with: never a cast. */
+export class UnreadableEvent extends Error {
+  constructor(type: string, version: number, why: string) {
+    super(`cannot read ${type} of schema version ${version}: ${why}`);
+    this.name = 'UnreadableEvent';
+  }
+}
+
+/** A stored event, lifted to the newest shape and parsed. Throws {@link UnreadableEvent}. */
+export function readEvent(type: string, version: number, data: unknown): AnvilEvent {
+  if (!isEventType(type)) throw new UnreadableEvent(type, version, 'the type is unknown');
+  if (version > currentVersion(type)) throw new UnreadableEvent(type, version, 'it was written by a newer Anvil');
+  const lifted = (upcasters[type] ?? []).slice(version - 1).reduce((shape, lift) => lift(shape), data);
+  const parsed = eventSchemas[type].safeParse(lifted);
+  if (!parsed.success)
+    throw new UnreadableEvent(type, version, parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
+  return { type, data: parsed.data } as AnvilEvent;
+}
+
+/** An event that is about to be written, checked against its schema: a bug here must not reach the log. */
+export function checkEvent(event: AnvilEvent): AnvilEvent {
+  return readEvent(event.type, currentVersion(event.type), event.data);
+}

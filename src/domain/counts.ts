@@ -1,0 +1,65 @@
+import { patternKey } from '../catalogue/primitives.js';
+import { type AttemptState, emptyState, type FileState, type TaskState } from './state.js';
+
+const newTask: TaskState = { failedPatterns: new Set(), frontierFailures: new Map(), passedSinceFrontier: null, passedAfter: null };
+
+/** Counts one attempt's verdict into everything that calibration and hints are computed from. */
+export function countVerdict(state: FileState, attempt: AttemptState): void {
+  if (attempt.verdict === 'blocked') {
+    const infraKind = attempt.infraKind ?? 'unknown';
+    const before = state.blockedRun?.infraKind === infraKind ? state.blockedRun.length : 0;
+    state.blockedRun = { infraKind, length: before + 1, lastAt: attempt.at };
+  } else {
+    state.counted += 1;
+    state.blockedRun = null;
+  }
+  if (attempt.seat === 'frontier') return countFrontier(state, attempt);
+  state.builder[attempt.verdict] += 1;
+  if (attempt.verdict === 'pass') countPass(state, attempt);
+  if (attempt.verdict === 'fail') countFailure(state, attempt);
+}
+
+/** Counts all attempts again, in the order in which their verdicts came. */
+export function recount(state: FileState): void {
+  const { counted, builder, blockedRun, histogram, tasks, failures } = emptyState();
+  Object.assign(state, { counted, builder, blockedRun, histogram, tasks, failures });
+  for (const attempt of state.attempts.values()) countVerdict(state, attempt);
+}
+
+function updateTask(state: FileState, taskId: string, change: (task: TaskState) => Partial<TaskState>): void {
+  const task = state.tasks.get(taskId) ?? newTask;
+  state.tasks.set(taskId, { ...task, ...change(task) });
+}
+
+/** Blocked says nothing about the task. */
+function countFrontier(state: FileState, attempt: AttemptState): void {
+  if (attempt.verdict === 'pass')
+    updateTask(state, attempt.taskId, () => ({ passedSinceFrontier: new Set(), frontierFailures: new Map() }));
+  if (attempt.verdict === 'fail') {
+    const description = state.dispatches.get(attempt.dispatchId)?.descriptionHash ?? null;
+    updateTask(state, attempt.taskId, (task) => ({ frontierFailures: new Map(task.frontierFailures).set(attempt.model, description) }));
+  }
+}
+
+/** A pass overcomes the failures that the same configuration had with the same task. */
+function countPass(state: FileState, attempt: AttemptState): void {
+  const failures = state.failures.get(attempt.configuration);
+  for (const failure of failures?.values() ?? []) if (failure.taskId === attempt.taskId) failures?.delete(failure.attemptId);
+  updateTask(state, attempt.taskId, (task) => ({
+    frontierFailures: new Map(),
+    passedAfter: attempt.nth,
+    passedSinceFrontier: task.passedSinceFrontier && new Set([...task.passedSinceFrontier, attempt.configuration]),
+  }));
+}
+
+function countFailure(state: FileState, attempt: AttemptState): void {
+  const { attemptId, taskId, patterns, imported, at } = attempt;
+  const failures = state.failures.get(attempt.configuration) ?? new Map();
+  state.failures.set(attempt.configuration, failures.set(attemptId, { attemptId, taskId, patterns, imported, at }));
+  for (const pattern of patterns) {
+    const key = patternKey(pattern);
+    const { pattern: label, code, category, attempts } = state.histogram.get(key) ?? { ...pattern, attempts: 0 };
+    state.histogram.set(key, { pattern: label, code, category, attempts: attempts + 1 });
+  }
+  updateTask(state, taskId, (task) => ({ failedPatterns: new Set([...task.failedPatterns, ...patterns.map(patternKey)]) }));
+}

@@ -1,0 +1,142 @@
+import type { EventData, FileEvent } from '../catalogue/events.js';
+import { type ErrorPattern, patternKey } from '../catalogue/primitives.js';
+import { countVerdict, recount } from './counts.js';
+import { type Decision, type DispatchState, type FileState, signalKey } from './state.js';
+
+/** Takes a state one event further, in place. */
+export function evolve(state: FileState, event: FileEvent): FileState {
+  state.revision += 1;
+  switch (event.type) {
+    case 'DispatchOpened':
+      state.dispatches.set(event.data.dispatchId, opened(event.data));
+      return state;
+    case 'LeaseRenewed':
+      return updateDispatch(state, event.data.dispatchId, () => ({ leaseUntil: event.data.leaseUntil }));
+    case 'HistoryInjected':
+      return updateDispatch(state, event.data.dispatchId, (dispatch) => ({ leaseUntil: event.data.leaseUntil ?? dispatch.leaseUntil }));
+    case 'AttemptRecorded':
+      return updateDispatch(state, event.data.dispatchId, (dispatch) => ({
+        recorded: Math.max(dispatch.recorded, event.data.attempt),
+        builderAttempts: dispatch.builderAttempts + (event.data.seat === 'builder' ? 1 : 0),
+        leaseUntil: event.data.leaseUntil ?? dispatch.leaseUntil,
+      }));
+    case 'VerdictReached':
+      return verdictReached(state, event.data);
+    case 'VerdictCorrected':
+      return verdictCorrected(state, event.data);
+    case 'CalibrationSignalRaised':
+      state.signals.set(signalKey(event.data), event.data);
+      return state;
+    case 'CalibrationSignalCleared':
+      state.signals.delete(signalKey(event.data));
+      return state;
+    case 'NextStepDecided':
+      return event.data.dispatchId === null ? state : decided(state, event.data.dispatchId, event.data);
+    case 'CapacityClassified': {
+      const { kind, pattern, classification } = event.data;
+      const verdict = classification === 'capacity' ? 'pass' : 'fail';
+      state.frontier.set(`${pattern ?? kind ?? ''}\0${classification}`, { pattern, kind, verdict, classification });
+      return state;
+    }
+    case 'ProposalStaged': {
+      const { repo: _repo, targetFile: _file, at, ...proposal } = event.data;
+      state.proposals.set(proposal.proposalId, { ...proposal, stagedAt: at });
+      return state;
+    }
+    case 'ProposalResolved':
+      state.proposals.delete(event.data.proposalId);
+      state.resolved.set(event.data.proposalId, { dispatchId: event.data.dispatchId, resolution: event.data.resolution });
+      return state;
+    case 'DispatchClosed': {
+      const { outcome, cause } = event.data;
+      return updateDispatch(state, event.data.dispatchId, () => ({ status: 'closed', outcome, cause }));
+    }
+    // Said for readers of the log: nothing that a decision needs.
+    case 'DuplicateDispatchPrevented':
+    case 'DispatchSkipped':
+    case 'SnapshotDiffCaptured':
+    case 'FrontierOutcomeRecorded':
+    case 'TaskFlaggedForDecomposition':
+    case 'FailureAttributed':
+    case 'HistoryInherited':
+    case 'CorrectionPairWithdrawn':
+    case 'SignalNoticed':
+      return state;
+    default:
+      return event satisfies never;
+  }
+}
+
+function opened(data: EventData<'DispatchOpened'>): DispatchState {
+  return {
+    status: 'open',
+    dispatchId: data.dispatchId,
+    taskId: data.taskId,
+    descriptionHash: data.descriptionHash,
+    targetFiles: data.targetFiles,
+    model: data.model,
+    configuration: data.configuration,
+    frontier: data.frontier,
+    budget: data.budget,
+    profile: data.profile,
+    carry: data.carry,
+    baseHash: data.baseHash,
+    cold: data.cold,
+    leaseSeconds: data.leaseSeconds,
+    leaseUntil: data.leaseUntil,
+    recorded: 0,
+    builderAttempts: 0,
+    counted: 0,
+    failedSignatures: [],
+    failedPatterns: new Set(),
+    replanned: false,
+    last: null,
+  };
+}
+
+type Change = Partial<DispatchState> | { status: 'closed' };
+
+/** Events of a dispatch that this stream never opened (foreign or imported ones) change no dispatch. */
+function updateDispatch(state: FileState, dispatchId: string, change: (dispatch: DispatchState) => Change): FileState {
+  const dispatch = state.dispatches.get(dispatchId);
+  if (dispatch !== undefined) state.dispatches.set(dispatchId, { ...dispatch, ...change(dispatch) } as DispatchState);
+  return state;
+}
+
+function verdictReached(state: FileState, data: EventData<'VerdictReached'>): FileState {
+  const patterns = distinct(data.patterns);
+  const spends = data.seat === 'builder' && data.verdict !== 'blocked';
+  if (spends)
+    updateDispatch(state, data.dispatchId, (dispatch) => ({
+      counted: dispatch.counted + 1,
+      ...(data.verdict === 'fail' && {
+        failedSignatures: data.signature === null ? dispatch.failedSignatures : [...dispatch.failedSignatures, data.signature],
+        failedPatterns: new Set([...dispatch.failedPatterns, ...patterns.map(patternKey)]),
+      }),
+    }));
+  const nth = spends ? (state.dispatches.get(data.dispatchId)?.counted ?? data.attempt) : data.attempt;
+  const attempt = { ...data, patterns, nth };
+  state.attempts.set(data.attemptId, attempt);
+  countVerdict(state, attempt);
+  return state;
+}
+
+/** A corrected verdict changes what was counted, and what later passes overcame: everything is counted again, in order. */
+function verdictCorrected(state: FileState, data: EventData<'VerdictCorrected'>): FileState {
+  const attempt = state.attempts.get(data.attemptId);
+  if (attempt === undefined) return state;
+  state.attempts.set(data.attemptId, { ...attempt, verdict: data.verdict, patterns: distinct(data.patterns) });
+  recount(state);
+  return state;
+}
+
+function decided(state: FileState, dispatchId: string, data: EventData<'NextStepDecided'>): FileState {
+  const { repo: _repo, targetFile: _file, at: _at, dispatchId: _id, taskId: _task, decidedAt: _decidedAt, ...decision } = data;
+  const last: Decision = decision;
+  return updateDispatch(state, dispatchId, (dispatch) => ({ last, replanned: dispatch.replanned || data.step === 'replan' }));
+}
+
+/** A pattern counts once an attempt, however many diagnostics or spellings of its code there were. */
+function distinct(patterns: ErrorPattern[]): ErrorPattern[] {
+  return [...new Map(patterns.map((pattern) => [patternKey(pattern), pattern] as const).reverse()).values()].reverse();
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+
+const FILE_ID_LENGTH = 20;
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+/** The short, stable name of a file in a repo: 20 hex digits. */
+export function fileIdOf(repo: string, targetFile: string): string {
+  return sha256(`${repo}\0${targetFile}`).slice(0, FILE_ID_LENGTH);
+}
+
+export function fileStream(fileId: string): string {
+  return `file-${fileId}`;
+}
+
+export function payloadStream(hash: string): string {
+  return `payload-${hash}`;
+}
+
+/** Ids carry the file's: no table is needed to find their stream. `unique` is any short random text of [0-9a-z]. */
+export function dispatchIdOf(fileId: string, unique: string): string {
+  return `d-${fileId}-${unique}`;
+}
+
+/** The n-th attempt of a dispatch; also the stem of its proposal's id. */
+export function attemptIdOf(dispatchId: string, attempt: number): string {
+  return `a${dispatchId.slice(1)}-${attempt}`;
+}
+
+export function proposalIdOf(attemptId: string): string {
+  return `p${attemptId.slice(1)}`;
+}
+
+/** The stream that an id belongs to, or null where it is no id of that kind. */
+export function streamOfId(kind: 'd' | 'a' | 'p', id: string): string | null {
+  const shape = kind === 'd' ? /^d-([0-9a-f]{20})-[0-9a-z]+$/ : /^[ap]-([0-9a-f]{20})-[0-9a-z]+-[0-9]+$/;
+  const match = shape.exec(id);
+  return match?.[1] !== undefined && id.startsWith(kind) ? fileStream(match[1]) : null;
+}
+
+/** A number in [0, 1) that an id always gives again: chance that can be audited. */
+export function chanceOf(id: string): number {
+  return Number.parseInt(sha256(id).slice(0, 8), 16) / 2 ** 32;
+}
+
+/**
+ * A UUID that the same names always give again (RFC 9562 version 8, from SHA-256): appends that may be repeated carry the same event
+ * ids.
+ */
+export function uuidOf(...names: string[]): string {
+  const hex = sha256(names.join('\0'));
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,83 @@
+import type { DecidingInputs } from '../catalogue/events/shapes.js';
+import type { EventData, FileEvent } from '../catalogue/events.js';
+import { configurationOf } from './calibrate.js';
+import { composeHint } from './hint.js';
+import { sha256 } from './ids.js';
+import { decideNext, openDispatches } from './next-step.js';
+import { type Context, Recorder } from './recorder.js';
+import type { FileState } from './state.js';
+
+type Opened = EventData<'DispatchOpened'>;
+export type OpenDispatch = Omit<Opened, 'repo' | 'targetFile' | 'at' | 'configuration' | 'cold' | 'leaseUntil'>;
+
+/**
+ * Opens a dispatch, or says why not. Dispatches whose lease ran out are closed first, so that the decision is made on a stream without
+ * dead ones; the decision comes before its own events, so it is computed first and recorded after them.
+ */
+export function openDispatch(state: FileState, command: OpenDispatch, context: Context): FileEvent[] {
+  const recorder = new Recorder(state, context);
+  closeDead(recorder, context.now);
+  const { dispatchId, taskId, descriptionHash, model, frontier, baseHash, force } = command;
+  const configuration = configurationOf(model);
+  const inputs: DecidingInputs = {
+    command: 'open_dispatch',
+    dispatchId,
+    taskId,
+    descriptionHash,
+    configuration,
+    frontier,
+    baseHash,
+    force,
+  };
+  const before = recorder.draft.revision;
+  const ruling = decideNext(recorder.draft, inputs, context.policy, context.now);
+  const decidedOn = [{ stream: context.stream, revision: before }];
+
+  switch (ruling.rule) {
+    case 'existing_proposal':
+    case 'already_running': {
+      const { rule, proposalId, runningDispatchId } = ruling;
+      recorder.add('DuplicateDispatchPrevented', { taskId, model, rule, proposalId, runningDispatchId });
+      recorder.record(null, taskId, inputs, ruling, decidedOn);
+      return recorder.events;
+    }
+    case 'infra_cooldown':
+    case 'task_hardness':
+      recorder.add('DispatchSkipped', { taskId, model, rule: ruling.rule, retryAfterSeconds: ruling.retryAfterSeconds });
+      recorder.record(null, taskId, inputs, ruling, decidedOn);
+      return recorder.events;
+    default: {
+      const hint = composeHint(recorder.draft, { taskId, model, configuration }, context.policy, context.now);
+      const cold = recorder.draft.counted === 0;
+      const leaseUntil = after(context.now, command.leaseSeconds);
+      recorder.add('DispatchOpened', { ...command, configuration, cold, leaseUntil });
+      if (command.carry !== 'none' && hint.text !== '')
+        recorder.add('HistoryInjected', {
+          dispatchId,
+          forAttempt: 1,
+          mode: command.carry,
+          source: 'hint',
+          records: hint.patterns.length,
+          leftOut: [],
+          characters: hint.text.length,
+          tokens: null,
+          contentHash: sha256(hint.text),
+          leaseUntil: null,
+        });
+      recorder.record(dispatchId, taskId, inputs, ruling, decidedOn);
+      return recorder.events;
+    }
+  }
+}
+
+/** Closes the open dispatches whose lease has run out. */
+export function closeDead(recorder: Recorder, now: string): void {
+  for (const { dispatchId, taskId, leaseUntil } of openDispatches(recorder.draft)) {
+    if (leaseUntil > now) continue;
+    recorder.add('DispatchClosed', { dispatchId, taskId, outcome: 'abandoned', cause: 'lease_lost', note: null });
+  }
+}
+
+export function after(now: string, seconds: number): string {
+  return new Date(Date.parse(now) + seconds * 1000).toISOString();
+}

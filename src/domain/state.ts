@@ -1,0 +1,206 @@
+import type { DecidingInputs } from '../catalogue/events/shapes.js';
+import type {
+  CarryMode,
+  Classification,
+  ErrorPattern,
+  Outcome,
+  Seat,
+  SignalKind,
+  Step,
+  StoredText,
+  Verdict,
+} from '../catalogue/primitives.js';
+
+/** A decision as its event tells it, without the file's name. */
+export interface Decision {
+  step: Step;
+  rule: string;
+  terminal: boolean;
+  detail: string;
+  pattern: string | null;
+  occurrences: number | null;
+  threshold: number | null;
+  evidence: string[];
+  retryAfterSeconds: number | null;
+  propensity: number | null;
+  proposalId: string | null;
+  runningDispatchId: string | null;
+  basedOn: { stream: string; revision: number }[];
+  policy: string;
+  inputs: DecidingInputs;
+}
+
+interface DispatchFacts {
+  dispatchId: string;
+  taskId: string;
+  descriptionHash: string | null;
+  targetFiles: string[];
+  model: string;
+  configuration: string;
+  frontier: string | null;
+  budget: number;
+  profile: string | null;
+  carry: CarryMode;
+  baseHash: string | null;
+  cold: boolean;
+  leaseSeconds: number;
+  leaseUntil: string;
+  /** Attempts recorded so far, of both seats: the next one's number is one more. */
+  recorded: number;
+  /** The builder's attempts, and those among them that passed or failed: only these spend budget. */
+  builderAttempts: number;
+  counted: number;
+  /** Signatures and pattern keys of the builder's failures in this dispatch. */
+  failedSignatures: readonly string[];
+  failedPatterns: ReadonlySet<string>;
+  replanned: boolean;
+  last: Decision | null;
+}
+
+/** Open, or closed for good: a closed one has its outcome, and says whether its lease was lost or a caller gave it up. */
+export type DispatchState =
+  | (DispatchFacts & { status: 'open' })
+  | (DispatchFacts & { status: 'closed'; outcome: Outcome; cause: 'lease_lost' | 'caller' | null });
+
+export interface AttemptState {
+  attemptId: string;
+  dispatchId: string;
+  attempt: number;
+  /** How many attempts of its seat in its dispatch had passed or failed by then, itself included. */
+  nth: number;
+  seat: Seat;
+  model: string;
+  configuration: string;
+  taskId: string;
+  verdict: Verdict;
+  patterns: ErrorPattern[];
+  signature: string | null;
+  infraKind: string | null;
+  late: boolean;
+  imported: boolean;
+  at: string;
+}
+
+/** A failure of a configuration that nothing has overcome, discounted or corrected. Its patterns are distinct. */
+export interface Failure {
+  attemptId: string;
+  taskId: string;
+  patterns: ErrorPattern[];
+  imported: boolean;
+  at: string;
+}
+
+/** What is known of one task on this file, over all configurations. */
+export interface TaskState {
+  /** Pattern keys that the builder failed this task with. */
+  failedPatterns: ReadonlySet<string>;
+  /** Frontiers that failed it since anything last passed it, with the description that they failed. */
+  frontierFailures: ReadonlyMap<string, string | null>;
+  /** Configurations that passed it since a frontier last did; null: no frontier ever did. */
+  passedSinceFrontier: ReadonlySet<string> | null;
+  /** How many counted attempts the builder's newest pass took; null: it never passed. */
+  passedAfter: number | null;
+}
+
+export interface HistogramEntry extends Omit<ErrorPattern, 'file'> {
+  attempts: number;
+}
+
+export interface RaisedSignal {
+  configuration: string;
+  model: string;
+  kind: SignalKind;
+  pattern: string | null;
+  code: string | null;
+}
+
+/** What a frontier's outcomes said of a signal on this file: `pattern` is null for a `per_file` one. */
+export interface FrontierKnowledge {
+  pattern: string | null;
+  kind: string | null;
+  verdict: 'pass' | 'fail';
+  classification: Classification;
+}
+
+/** A proposal that nobody has resolved. */
+export interface PendingProposal {
+  proposalId: string;
+  dispatchId: string;
+  attemptId: string;
+  taskId: string;
+  files: string[];
+  seat: Seat;
+  output: StoredText;
+  diff: StoredText | null;
+  baseHash: string | null;
+  stagedAt: string;
+  expiresAt: string;
+}
+
+/**
+ * Everything that decisions on one file need, folded from its stream. {@link evolve} changes the state that it is given; values inside
+ * the maps are never changed in place, so that {@link fork} can share them.
+ */
+export interface FileState {
+  /** Of the last event folded in; -1: the stream is empty. */
+  revision: number;
+  /** Attempts of either seat that passed or failed. */
+  counted: number;
+  /** The builder seat's attempts by verdict, of all models. */
+  builder: Record<Verdict, number>;
+  /** The newest attempts where they were blocked by one kind of infrastructure failure. */
+  blockedRun: { infraKind: string; length: number; lastAt: string } | null;
+  /** Failing patterns of the builder seat, by key. */
+  histogram: Map<string, HistogramEntry>;
+  dispatches: Map<string, DispatchState>;
+  attempts: Map<string, AttemptState>;
+  tasks: Map<string, TaskState>;
+  /** Live failures by configuration, each by attempt id, oldest first. */
+  failures: Map<string, Map<string, Failure>>;
+  /** Signals raised and not cleared, by {@link signalKey}. */
+  signals: Map<string, RaisedSignal>;
+  /** By pattern (or kind) and classification. */
+  frontier: Map<string, FrontierKnowledge>;
+  proposals: Map<string, PendingProposal>;
+  /** Proposals that were resolved, and how. */
+  resolved: Map<string, { dispatchId: string; resolution: string }>;
+}
+
+export function emptyState(): FileState {
+  return {
+    revision: -1,
+    counted: 0,
+    builder: { pass: 0, fail: 0, blocked: 0 },
+    blockedRun: null,
+    histogram: new Map(),
+    dispatches: new Map(),
+    attempts: new Map(),
+    tasks: new Map(),
+    failures: new Map(),
+    signals: new Map(),
+    frontier: new Map(),
+    proposals: new Map(),
+    resolved: new Map(),
+  };
+}
+
+/** A state that can be taken further without changing the one it came from: for looking at what a command's own facts lead to. */
+export function fork(state: FileState): FileState {
+  return {
+    ...state,
+    builder: { ...state.builder },
+    histogram: new Map(state.histogram),
+    dispatches: new Map(state.dispatches),
+    attempts: new Map(state.attempts),
+    tasks: new Map(state.tasks),
+    failures: new Map([...state.failures].map(([key, failures]) => [key, new Map(failures)])),
+    signals: new Map(state.signals),
+    frontier: new Map(state.frontier),
+    proposals: new Map(state.proposals),
+    resolved: new Map(state.resolved),
+  };
+}
+
+export function signalKey(signal: { configuration: string; kind: SignalKind; pattern: string | null; code: string | null }): string {
+  return `${signal.configuration}\0${signal.kind}\0${signal.code ?? signal.pattern ?? ''}`;
+}
