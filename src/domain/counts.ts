@@ -13,8 +13,12 @@ export function countVerdict(state: FileState, attempt: AttemptState): void {
     state.counted += 1;
     state.blockedRun = null;
   }
-  if (attempt.seat === 'frontier') return countFrontier(state, attempt);
+  if (attempt.seat === 'frontier') {
+    countFrontier(state, attempt);
+    return;
+  }
   state.builder[attempt.verdict] += 1;
+  if (attempt.verdict !== 'blocked') countForDispatch(state, attempt);
   if (attempt.verdict === 'pass') countPass(state, attempt);
   if (attempt.verdict === 'fail') countFailure(state, attempt);
 }
@@ -23,7 +27,23 @@ export function countVerdict(state: FileState, attempt: AttemptState): void {
 export function recount(state: FileState): void {
   const { counted, builder, blockedRun, histogram, tasks, failures } = emptyState();
   Object.assign(state, { counted, builder, blockedRun, histogram, tasks, failures });
+  for (const [id, dispatch] of state.dispatches)
+    state.dispatches.set(id, { ...dispatch, counted: 0, failedSignatures: [], failedPatterns: new Set() });
   for (const attempt of state.attempts.values()) countVerdict(state, attempt);
+}
+
+/** What passed or failed spends the budget of its dispatch; what failed makes the dispatch part of its patterns' signals. */
+function countForDispatch(state: FileState, { dispatchId, verdict, patterns, signature }: AttemptState): void {
+  const dispatch = state.dispatches.get(dispatchId);
+  if (dispatch === undefined) return;
+  const counted = dispatch.counted + 1;
+  if (verdict !== 'fail') {
+    state.dispatches.set(dispatchId, { ...dispatch, counted });
+    return;
+  }
+  const failedSignatures = signature === null ? dispatch.failedSignatures : [...dispatch.failedSignatures, signature];
+  const failedPatterns = new Set([...dispatch.failedPatterns, ...patterns.map(patternKey)]);
+  state.dispatches.set(dispatchId, { ...dispatch, counted, failedSignatures, failedPatterns });
 }
 
 function updateTask(state: FileState, taskId: string, change: (task: TaskState) => Partial<TaskState>): void {
@@ -37,7 +57,12 @@ function countFrontier(state: FileState, attempt: AttemptState): void {
     updateTask(state, attempt.taskId, () => ({ passedSinceFrontier: new Set(), frontierFailures: new Map() }));
   if (attempt.verdict === 'fail') {
     const description = state.dispatches.get(attempt.dispatchId)?.descriptionHash ?? null;
-    updateTask(state, attempt.taskId, (task) => ({ frontierFailures: new Map(task.frontierFailures).set(attempt.model, description) }));
+    updateTask(state, attempt.taskId, ({ frontierFailures }) => ({
+      frontierFailures: new Map(frontierFailures).set(
+        attempt.model,
+        new Set([...(frontierFailures.get(attempt.model) ?? []), description]),
+      ),
+    }));
   }
 }
 

@@ -104,18 +104,10 @@ function updateDispatch(state: FileState, dispatchId: string, change: (dispatch:
 }
 
 function verdictReached(state: FileState, data: EventData<'VerdictReached'>): FileState {
-  const patterns = distinct(data.patterns);
   const spends = data.seat === 'builder' && data.verdict !== 'blocked';
-  if (spends)
-    updateDispatch(state, data.dispatchId, (dispatch) => ({
-      counted: dispatch.counted + 1,
-      ...(data.verdict === 'fail' && {
-        failedSignatures: data.signature === null ? dispatch.failedSignatures : [...dispatch.failedSignatures, data.signature],
-        failedPatterns: new Set([...dispatch.failedPatterns, ...patterns.map(patternKey)]),
-      }),
-    }));
-  const nth = spends ? (state.dispatches.get(data.dispatchId)?.counted ?? data.attempt) : data.attempt;
-  const attempt = { ...data, patterns, nth };
+  const before = state.dispatches.get(data.dispatchId);
+  const nth = spends && before !== undefined ? before.counted + 1 : data.attempt;
+  const attempt = { ...data, patterns: distinct(data.patterns), nth };
   state.attempts.set(data.attemptId, attempt);
   countVerdict(state, attempt);
   return state;

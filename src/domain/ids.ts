@@ -11,8 +11,11 @@ export function fileIdOf(repo: string, targetFile: string): string {
   return sha256(`${repo}\0${targetFile}`).slice(0, FILE_ID_LENGTH);
 }
 
+/** How the names of all file streams begin. */
+export const FILE_STREAMS = 'file-';
+
 export function fileStream(fileId: string): string {
-  return `file-${fileId}`;
+  return `${FILE_STREAMS}${fileId}`;
 }
 
 export function payloadStream(hash: string): string {

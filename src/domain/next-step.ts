@@ -111,7 +111,8 @@ export function openDispatches(state: FileState): DispatchState[] {
 export function infraCooldown(state: FileState, policy: Policy, now: string): Ruling | null {
   const run = state.blockedRun;
   if (run === null || run.length < policy.infraCooldown.after) return null;
-  const cooldown = policy.infraCooldown.seconds[run.infraKind] ?? policy.infraCooldown.otherSeconds;
+  const { seconds, otherSeconds } = policy.infraCooldown;
+  const cooldown = Object.hasOwn(seconds, run.infraKind) ? seconds[run.infraKind]! : otherSeconds;
   const left = (Date.parse(run.lastAt) + cooldown * 1000 - Date.parse(now)) / 1000;
   if (left <= 0) return null;
   return ruling('stop', 'infra_cooldown', `${run.length} attempts in a row were blocked by ${run.infraKind}`, {
@@ -122,8 +123,7 @@ export function infraCooldown(state: FileState, policy: Policy, now: string): Ru
 }
 
 function hasFailed(state: FileState, frontier: string, task: { taskId: string; descriptionHash: string | null }): boolean {
-  const failures = state.tasks.get(task.taskId)?.frontierFailures;
-  return failures?.has(frontier) === true && failures.get(frontier) === task.descriptionHash;
+  return state.tasks.get(task.taskId)?.frontierFailures.get(frontier)?.has(task.descriptionHash) === true;
 }
 
 function afterAttempt(state: FileState, dispatch: DispatchState, attempt: AttemptState, policy: Policy, now: string): Ruling {
@@ -161,7 +161,11 @@ function repeats(dispatch: DispatchState, attempt: AttemptState): boolean {
  * Of the live signals that a dispatch is part of (`per_file` always, `per_pattern` where the pattern failed an attempt of it), the one
  * that a decision names: `per_pattern` before `per_file`; among those, one whose pattern this attempt has, then the strongest.
  */
-export function leadingSignal(signals: LiveSignal[], dispatch: DispatchState, attempt: AttemptState | null): LiveSignal | undefined {
+export function leadingSignal(
+  signals: LiveSignal[],
+  dispatch: Pick<DispatchState, 'failedPatterns'>,
+  attempt: AttemptState | null,
+): LiveSignal | undefined {
   const own = new Set(attempt?.patterns.map(patternKey));
   const stuck = signals.filter((signal) => signal.kind === 'per_pattern' && dispatch.failedPatterns.has(signal.code ?? signal.pattern!));
   return (

@@ -130,8 +130,8 @@ function outcomeAfterFrontier(decision: Decided): Outcome {
 }
 
 /**
- * What a frontier outcome followed from: where it was asked for, what that decision named; else a live signal that the dispatch is part
- * of; else nothing.
+ * What a frontier outcome followed from: where it was asked for, what that decision named; else a live signal that the task is part of,
+ * by this dispatch or an earlier one; else nothing.
  */
 function whatLedTo(state: FileState, dispatch: DispatchState, context: Context): LedBy | null {
   const { last } = dispatch;
@@ -140,7 +140,8 @@ function whatLedTo(state: FileState, dispatch: DispatchState, context: Context):
     const repeated = [...state.attempts.values()].findLast((attempt) => attempt.dispatchId === dispatch.dispatchId);
     return { kind: 'repeated_signature', patterns: repeated?.patterns.map(({ pattern }) => pattern) ?? [] };
   }
-  const signal = leadingSignal(liveSignals(state, dispatch.configuration, context.policy, context.now), dispatch, null);
+  const failedPatterns = state.tasks.get(dispatch.taskId)?.failedPatterns ?? new Set();
+  const signal = leadingSignal(liveSignals(state, dispatch.configuration, context.policy, context.now), { failedPatterns }, null);
   return signal ? ledBySignal(signal.pattern) : null;
 }
 

@@ -39,14 +39,11 @@ export function settleOverdue(state: FileState, context: Context): FileEvent[] {
 
 type ClearedBecause = Exclude<EventData<'CalibrationSignalCleared'>['reason'], 'superseded'>;
 
-/** Brings a configuration's signals in line with evidence that came without a decision. */
-export function recalibrate(
-  state: FileState,
-  { configuration, model }: { configuration: string; model: string },
-  whyCleared: ClearedBecause,
-  context: Context,
-): FileEvent[] {
+/** Brings the signals of every builder configuration in line with evidence that came without a decision. */
+export function recalibrate(state: FileState, whyCleared: ClearedBecause, context: Context): FileEvent[] {
   const recorder = new Recorder(state, context);
-  recorder.calibrate(configuration, model, whyCleared);
+  const builders = [...state.attempts.values()].filter(({ seat }) => seat === 'builder');
+  for (const [configuration, model] of new Map(builders.map((attempt) => [attempt.configuration, attempt.model])))
+    recorder.calibrate(configuration, model, whyCleared);
   return recorder.events;
 }

@@ -94,8 +94,8 @@ export interface Failure {
 export interface TaskState {
   /** Pattern keys that the builder failed this task with. */
   failedPatterns: ReadonlySet<string>;
-  /** Frontiers that failed it since anything last passed it, with the description that they failed. */
-  frontierFailures: ReadonlyMap<string, string | null>;
+  /** Frontiers that failed it since anything last passed it, with the descriptions (their hashes) that they failed. */
+  frontierFailures: ReadonlyMap<string, ReadonlySet<string | null>>;
   /** Configurations that passed it since a frontier last did; null: no frontier ever did. */
   passedSinceFrontier: ReadonlySet<string> | null;
   /** How many counted attempts the builder's newest pass took; null: it never passed. */

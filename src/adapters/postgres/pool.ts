@@ -1,0 +1,30 @@
+import pg from 'pg';
+
+/** int8 comes back as a string otherwise: counts and positions of read models stay well below 2^53. */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** A pool whose idle connections may break without ending the process: the next query says what is wrong. */
+export function createPool(connectionString: string, report: (message: string) => void): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 10, connectionTimeoutMillis: 5_000, application_name: 'anvil' });
+  pool.on('error', (error) => report(`an idle database connection broke: ${error.message}`));
+  return pool;
+}
+
+/** Runs `work` in one transaction, on one connection. */
+export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((rollback: Error) => {
+      broken = rollback;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import { BadCursor, type Checkpoints, type OverdueFiles, type PageRequest, type ReadModels, type Row } from '../../application/ports.js';
+import { fromDatabase, quoted, SCHEMA, tableName } from './tables.js';
+
+/** The read models as queries see them, and the checkpoints of processes beside them. */
+export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles {
+  constructor(private readonly pool: pg.Pool) {}
+
+  async page({ projection, table, where, order, descending, limit, cursor }: PageRequest): Promise<{ items: Row[]; nextCursor: string | null }> {
+    const values: unknown[] = [];
+    const parameter = (value: unknown) => `$${values.push(value)}`;
+    const conditions = Object.entries(where)
+      .filter(([, value]) => value !== undefined)
+      .map(([column, value]) => `${quoted(column)} = ${parameter(value)}`);
+    const columns = order.map(quoted).join(', ');
+    if (cursor !== undefined)
+      conditions.push(`(${columns}) ${descending ? '<' : '>'} (${readCursor(cursor, order.length).map(parameter).join(', ')})`);
+    const filter = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+    const sorted = order.map((column) => `${quoted(column)} ${descending ? 'DESC' : 'ASC'}`).join(', ');
+    const text = `SELECT * FROM ${tableName(projection, table)} ${filter} ORDER BY ${sorted} LIMIT ${parameter(limit + 1)}`;
+    const rows = (await this.pool.query(text, values)).rows.map(fromDatabase);
+    const items = rows.slice(0, limit);
+    return { items, nextCursor: rows.length > limit ? writeCursor(order.map((column) => items.at(-1)![column])) : null };
+  }
+
+  async position(projection: string): Promise<string | null> {
+    return this.load(projection);
+  }
+
+  async load(name: string): Promise<string | null> {
+    const { rows } = await this.pool.query(`SELECT position::text FROM ${SCHEMA}.checkpoints WHERE name = $1`, [name]);
+    return rows[0]?.position ?? null;
+  }
+
+  async save(name: string, position: string): Promise<void> {
+    await this.pool.query(
+      `INSERT INTO ${SCHEMA}.checkpoints (name, version, position) VALUES ($1, 1, $2)
+       ON CONFLICT (name) DO UPDATE SET position = GREATEST(checkpoints.position, EXCLUDED.position)`,
+      [name, position],
+    );
+  }
+
+  async overdue(now: string, limit: number): Promise<{ repo: string; targetFile: string }[]> {
+    const { rows } = await this.pool.query(
+      `SELECT repo, "targetFile" FROM ${tableName('dispatches', 'dispatches')} WHERE status = 'open' AND "leaseUntil" <= $1
+       UNION SELECT repo, "targetFile" FROM ${tableName('proposals', 'proposals')} WHERE status = 'pending' AND "expiresAt" <= $1 LIMIT $2`,
+      [now, limit],
+    );
+    return rows;
+  }
+
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+}
+
+function writeCursor(values: unknown[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+function readCursor(cursor: string, length: number): unknown[] {
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (Array.isArray(values) && values.length === length && values.every((value) => ['string', 'number'].includes(typeof value))) return values;
+  } catch {
+    // Falls through: whatever it was, no page gave it.
+  }
+  throw new BadCursor('no page of this list gave this cursor');
+}

@@ -1,0 +1,89 @@
+import type { ColumnType, Projection, Row, Table } from '../../../projections/projection.js';
+
+export const SCHEMA = 'anvil_read';
+
+const SQL_TYPE: Record<ColumnType, string> = {
+  text: 'text',
+  integer: 'bigint',
+  time: 'timestamptz',
+  boolean: 'boolean',
+  // Not jsonb: that refuses the escaped NUL which a model's output may hold.
+  json: 'json',
+};
+
+export function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}
+
+export function tableName(projection: string, table: string): string {
+  return `${SCHEMA}.${quoted(`${projection}_${table}`)}`;
+}
+
+export function createStatements(projection: Projection): string[] {
+  return Object.entries(projection.tables).flatMap(([name, table]) => {
+    const columns = Object.entries(table.columns).map(([column, type]) => `${quoted(column)} ${SQL_TYPE[type]}`);
+    const full = tableName(projection.name, name);
+    return [
+      `CREATE TABLE IF NOT EXISTS ${full} (${columns.join(', ')}, PRIMARY KEY (${table.key.map(quoted).join(', ')}))`,
+      ...(table.indexes ?? []).map((index) => {
+        const indexName = quoted(`${projection.name}_${name}_${index.join('_')}`.slice(0, 63));
+        return `CREATE INDEX IF NOT EXISTS ${indexName} ON ${full} (${index.map(quoted).join(', ')})`;
+      }),
+    ];
+  });
+}
+
+export function dropStatements(projection: Projection): string[] {
+  return Object.keys(projection.tables).map((name) => `DROP TABLE IF EXISTS ${tableName(projection.name, name)}`);
+}
+
+/** Rows out of the database: times become ISO 8601 again. */
+export function fromDatabase(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, value instanceof Date ? value.toISOString() : value]));
+}
+
+/** A statement that reads all rows of the given keys, with its parameters: one text array for each key column. */
+export function selectByKeys(projection: string, name: string, table: Table, keys: string[][]): { text: string; values: unknown[] } {
+  return {
+    text: `SELECT * FROM ${tableName(projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
+    values: columnsOf(keys, table.key.length),
+  };
+}
+
+export function deleteByKeys(projection: string, name: string, table: Table, keys: string[][]): { text: string; values: unknown[] } {
+  return {
+    text: `DELETE FROM ${tableName(projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
+    values: columnsOf(keys, table.key.length),
+  };
+}
+
+/** One statement for any number of rows: each column travels as a text array and is cast to its type. */
+export function upsert(projection: string, name: string, table: Table, rows: Row[]): { text: string; values: unknown[] } {
+  const columns = Object.keys(table.columns);
+  const casts = columns.map((column, i) => `c${i}::${SQL_TYPE[table.columns[column]!]}`);
+  const others = columns.filter((column) => !table.key.includes(column));
+  const update = others.map((column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`);
+  return {
+    text: `INSERT INTO ${tableName(projection, name)} (${columns.map(quoted).join(', ')}) SELECT ${casts.join(', ')} FROM ${unnest(columns.length)}
+      ON CONFLICT (${table.key.map(quoted).join(', ')}) DO ${update.length > 0 ? `UPDATE SET ${update.join(', ')}` : 'NOTHING'}`,
+    values: columnsOf(
+      rows.map((row) => columns.map((column) => toText(row[column], table.columns[column]!))),
+      columns.length,
+    ),
+  };
+}
+
+function unnest(columns: number): string {
+  const numbers = Array.from({ length: columns }, (_, i) => i);
+  return `unnest(${numbers.map((i) => `$${i + 1}::text[]`).join(', ')}) AS u(${numbers.map((i) => `c${i}`).join(', ')})`;
+}
+
+function columnsOf<T>(rows: T[][], columns: number): T[][] {
+  return Array.from({ length: columns }, (_, i) => rows.map((row) => row[i]!));
+}
+
+/** A text column cannot hold NUL: a replacement character stands for it, so that no event can stop a projection. */
+function toText(value: unknown, type: ColumnType): string | null {
+  if (value === null || value === undefined) return null;
+  return type === 'json' ? JSON.stringify(value) : String(value).replaceAll('\0', '\ufffd');
+}

@@ -1,0 +1,90 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { correctionPairs } from '../projections/correction-pairs.js';
+import { dispatches } from '../projections/dispatches.js';
+import { failureHistogram } from '../projections/failure-histogram.js';
+import { proposals } from '../projections/proposals.js';
+import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
+import { createPool } from './adapters/postgres/pool.js';
+import { ProjectionStore } from './adapters/postgres/projection-store.js';
+import { PostgresReadModels } from './adapters/postgres/read-models.js';
+import { OpenDispatchHandler } from './application/commands/open-dispatch.js';
+import { RecordAttemptHandler } from './application/commands/record-attempt.js';
+import { RecordFrontierOutcomeHandler } from './application/commands/record-frontier-outcome.js';
+import { AbandonDispatchHandler, ResolveProposalHandler } from './application/commands/settle.js';
+import { CommandHandling } from './application/handle-command.js';
+import { Payloads } from './application/payloads.js';
+import { type Clock, EVENT_LOG, IDS, type Ids, READ_MODELS } from './application/ports.js';
+import { AttemptByIdHandler, DispatchByIdHandler, EventsOfFileHandler, MemoryOfFileHandler } from './application/queries/live.js';
+import { CorrectionPairsHandler, DispatchesHandler, HistogramsHandler, ProposalsHandler } from './application/queries/read-models.js';
+import { runProjections } from './application/run-projections.js';
+import { runSaga } from './application/run-saga.js';
+import { CommandsController } from './http/commands.controller.js';
+import { HealthController } from './http/health.controller.js';
+import { QueriesController } from './http/queries.controller.js';
+
+const projections = [failureHistogram, correctionPairs, dispatches, proposals];
+const clock: Clock = { now: () => new Date().toISOString() };
+const ids: Ids = {
+  uuid: randomUUID,
+  short: () => BigInt(`0x${randomBytes(10).toString('hex')}`).toString(36).padStart(16, '0').slice(-16),
+};
+
+/** What a running service is made of, beside Nest: built once, closed in reverse order. */
+export interface Parts {
+  module: DynamicModule;
+  /** Starts the projections and the saga. */
+  run(): void;
+  close(): Promise<void>;
+}
+
+export async function assemble(given: {
+  databaseUrl: string;
+  eventStoreUrl: string;
+  payloadLimit: number;
+  report: (message: string) => void;
+}): Promise<Parts> {
+  const { report } = given;
+  const pool = createPool(given.databaseUrl, report);
+  const log = new EventStoreDbLog(given.eventStoreUrl, report);
+  const rows = new ProjectionStore(pool, projections);
+  const readModels = new PostgresReadModels(pool);
+  const handling = new CommandHandling(log, clock, ids);
+  const stopping = new AbortController();
+  let running: Promise<unknown> = Promise.resolve();
+  // The first of several appends at once on a cold client may land last: one round trip warms it up.
+  await Promise.all([rows.prepare(), log.ping()]);
+  return {
+    module: {
+      module: AppModule,
+      imports: [CqrsModule.forRoot()],
+      controllers: [CommandsController, QueriesController, HealthController],
+      providers: [
+        { provide: EVENT_LOG, useValue: log },
+        { provide: IDS, useValue: ids },
+        { provide: READ_MODELS, useValue: readModels },
+        { provide: CommandHandling, useValue: handling },
+        { provide: Payloads, useValue: new Payloads(log, given.payloadLimit) },
+        ...[OpenDispatchHandler, RecordAttemptHandler, RecordFrontierOutcomeHandler, AbandonDispatchHandler, ResolveProposalHandler],
+        ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler],
+        ...[HistogramsHandler, DispatchesHandler, ProposalsHandler, CorrectionPairsHandler],
+      ],
+    },
+    run: () => {
+      running = Promise.all([
+        runProjections(log, rows, stopping.signal, report),
+        runSaga({ log, handling, checkpoints: readModels, overdueFiles: readModels, clock }, stopping.signal, report),
+      ]);
+    },
+    close: async () => {
+      stopping.abort();
+      await running;
+      await log.close();
+      await pool.end();
+    },
+  };
+}
+
+@Module({})
+class AppModule {}

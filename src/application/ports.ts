@@ -1,0 +1,113 @@
+import type { AnvilEvent } from '../catalogue/events.js';
+import type { Metadata } from '../catalogue/metadata.js';
+
+/** An event that is about to be appended. */
+export interface NewEvent {
+  id: string;
+  type: string;
+  data: unknown;
+  metadata: Metadata;
+}
+
+/** An event out of the store: as it was written, and lifted to the newest shape. `position` is its commit position, a decimal number. */
+export interface StoredEvent {
+  id: string;
+  stream: string;
+  revision: number;
+  position: string;
+  created: Date;
+  written: { type: string; data: unknown };
+  metadata: Metadata;
+  event: AnvilEvent;
+}
+
+/** The stream was not at the revision that the append expected. */
+export class WrongRevision extends Error {
+  override name = 'WrongRevision';
+}
+
+/** The store cannot be reached, or did not answer in time. Nothing is claimed about an append that ended so. */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable';
+}
+
+export interface EventLog {
+  /**
+   * Appends all events or none. `expectedRevision` is that of the stream's last event, -1 when it must not exist. Answers the commit
+   * position of the last event. Throws {@link WrongRevision}, or {@link StoreUnavailable} with the outcome unknown: the same events
+   * (by id) may be appended again at the same revision, and count once.
+   */
+  append(stream: string, expectedRevision: number, events: NewEvent[]): Promise<{ position: string }>;
+  /** The stream's events from a revision on, in order, read from the leader; none when there is no such stream. */
+  read(stream: string, from?: number): AsyncIterable<StoredEvent>;
+  /**
+   * All events in streams whose name begins with a prefix, in commit order: those after a position (null: from the start), then live
+   * ones, in batches of what is at hand. Resumes by itself after a fault; ends when `signal` aborts.
+   */
+  follow(prefix: string, after: string | null, signal: AbortSignal): AsyncIterable<StoredEvent[]>;
+  /** Answers when the store has answered a round trip. Throws {@link StoreUnavailable}. */
+  ping(): Promise<void>;
+}
+
+export interface Clock {
+  /** ISO 8601, UTC, milliseconds. */
+  now(): string;
+}
+
+export interface Ids {
+  /** A random UUID. */
+  uuid(): string;
+  /** 16 random characters of [0-9a-z]: for ids that carry more than chance. */
+  short(): string;
+}
+
+/** Values of a read model's row, by column. */
+export type Row = Record<string, unknown>;
+
+/** A page of a read model: filters are equalities (undefined: any), `after` is the cursor of an earlier page. */
+export interface PageRequest {
+  projection: string;
+  table: string;
+  where: Record<string, string | undefined>;
+  /** Columns to sort by; they end in ones that make every row's place unique. */
+  order: string[];
+  descending?: boolean;
+  limit: number;
+  cursor?: string;
+}
+
+export interface ReadModels {
+  /** Throws {@link BadCursor} for a cursor that no page of this order gave. */
+  page(request: PageRequest): Promise<{ items: Row[]; nextCursor: string | null }>;
+  /** The position up to which a projection has seen the log; null: nothing yet. */
+  position(projection: string): Promise<string | null>;
+  ping(): Promise<void>;
+}
+
+export class BadCursor extends Error {
+  override name = 'BadCursor';
+}
+
+/** Where a process or a projection stands in the log. */
+export interface Checkpoints {
+  load(name: string): Promise<string | null>;
+  save(name: string, position: string): Promise<void>;
+}
+
+/** Where projections keep their rows. */
+export interface ProjectionRows {
+  /** The position after which at least one projection still has to see events; null: from the start. */
+  oldestPosition(): Promise<string | null>;
+  /** Takes every projection over a batch of events; events that one has seen before do not count again. */
+  apply(events: StoredEvent[]): Promise<void>;
+}
+
+/** Streams of files that time alone has something to do on: a lease or a proposal that ran out by `now`. */
+export interface OverdueFiles {
+  overdue(now: string, limit: number): Promise<{ repo: string; targetFile: string }[]>;
+}
+
+/** The names under which the ports are injected: interfaces leave nothing behind to be named by. */
+export const EVENT_LOG = Symbol('EventLog');
+export const IDS = Symbol('Ids');
+export const READ_MODELS = Symbol('ReadModels');

@@ -1,0 +1,79 @@
+import { canonicalJson } from '../domain/chain.js';
+import { FILE_STREAMS, sha256, uuidOf } from '../domain/ids.js';
+import { recalibrate, settleOverdue } from '../domain/settle.js';
+import type { Call } from './file-command.js';
+import type { CommandHandling } from './handle-command.js';
+import type { Checkpoints, Clock, EventLog, OverdueFiles, StoredEvent } from './ports.js';
+import { keepGoing, pause } from './timing.js';
+
+const CHECKPOINT = 'calibration_saga';
+const LOOK_EVERY_MS = 1_000;
+const FILES_AT_A_LOOK = 100;
+const CALL: Call = { actor: 'calibration-saga', bodyHash: sha256(canonicalJson({})) };
+
+interface Parts {
+  log: EventLog;
+  handling: CommandHandling;
+  checkpoints: Checkpoints;
+  overdueFiles: OverdueFiles;
+  clock: Clock;
+}
+
+/** Evidence that no decision has taken in yet. */
+interface Undecided {
+  repo: string;
+  targetFile: string;
+  eventId: string;
+  whyCleared: 'overcome' | 'corrected';
+}
+
+/**
+ * The calibration saga: does what no command does (domain.md), each time from the live state. What it appends carries ids that follow
+ * from what caused it, at the revision that it was decided on, so doing it again after a crash has no effect.
+ */
+export async function runSaga(parts: Parts, signal: AbortSignal, report: (message: string) => void): Promise<void> {
+  await Promise.all([
+    keepGoing('the calibration saga', signal, report, () => takeInEvidence(parts, signal)),
+    keepGoing('the look for overdue leases and proposals', signal, report, () => settleWhatIsOverdue(parts, signal)),
+  ]);
+}
+
+/** Recalibrates files whose evidence came without a decision: imports, corrections. */
+async function takeInEvidence({ log, handling, checkpoints }: Parts, signal: AbortSignal): Promise<void> {
+  for await (const batch of log.follow(FILE_STREAMS, await checkpoints.load(CHECKPOINT), signal)) {
+    for (const { repo, targetFile, eventId, whyCleared } of undecidedEvidence(batch))
+      await handling.handle({
+        ...{ repo, targetFile, call: CALL, dispatchId: null },
+        commandId: () => uuidOf(CHECKPOINT, eventId),
+        decide: (state, context) => recalibrate(state, whyCleared, context),
+      });
+    await checkpoints.save(CHECKPOINT, batch.at(-1)!.position);
+  }
+}
+
+/** A command appends its evidence and its decision together, so evidence without a decision behind it in the same stream has none. */
+export function undecidedEvidence(batch: StoredEvent[]): Undecided[] {
+  const undecided = new Map<string, Undecided>();
+  for (const { event, stream, id } of batch) {
+    if (event.type === 'VerdictReached' || event.type === 'VerdictCorrected') {
+      const { repo, targetFile } = event.data;
+      const whyCleared = event.type === 'VerdictCorrected' ? 'corrected' : 'overcome';
+      undecided.set(stream, { repo, targetFile, eventId: id, whyCleared });
+    }
+    if (event.type === 'NextStepDecided') undecided.delete(stream);
+  }
+  return [...undecided.values()];
+}
+
+/** Closes dead leases and lets proposals expire, also on files that nobody asks about. */
+async function settleWhatIsOverdue({ handling, overdueFiles, clock }: Parts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const { repo, targetFile } of await overdueFiles.overdue(clock.now(), FILES_AT_A_LOOK))
+      await handling.handle({
+        ...{ repo, targetFile, call: CALL, dispatchId: null },
+        commandId: ({ stream, state }) => uuidOf('overdue', stream, String(state.revision)),
+        decide: settleOverdue,
+      });
+    await pause(LOOK_EVERY_MS, signal);
+  }
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { name, outcome, seat } from './primitives.js';
+import { targetFile } from './target-file.js';
+
+const repo = name.default('default');
+const wholeNumber = z.string().regex(/^\d{1,15}$/, 'must be a whole number').transform(Number);
+
+/** Where a live stream answers, the file is required; its path is normalised as in a command. */
+const ofFile = { repo, targetFile };
+
+/** `GET /v1/memory` */
+export const memoryQuery = z.strictObject({ ...ofFile, model: name.optional(), taskId: name.optional() });
+
+/** `GET /v1/audit/events`: from a revision on, in order. */
+export const auditEventsQuery = z.strictObject({
+  ...ofFile,
+  from: wholeNumber.default(0),
+  limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100),
+});
+
+/** Filters of read models are optional; `after` is the commit position that the answer must have seen. */
+const ofReadModel = {
+  repo: name.optional(),
+  targetFile: targetFile.optional(),
+  after: z.string().regex(/^\d{1,20}$/, 'must be a commit position').optional(),
+  limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100),
+  cursor: z.string().max(2000).optional(),
+};
+
+/** `GET /v1/histograms` */
+export const histogramsQuery = z.strictObject({
+  ...ofReadModel,
+  model: name.optional(),
+  seat: seat.optional(),
+  order: z.enum(['attempts']).optional(),
+});
+
+/** `GET /v1/correction-pairs`; `format` says what a line of ndjson looks like. */
+export const correctionPairsQuery = z.strictObject({
+  ...ofReadModel,
+  kind: z.enum(['single_pattern', 'multi_pattern', 'self_correction']).optional(),
+  format: z.enum(['trl', 'trl-conversational']).optional(),
+});
+
+/** `GET /v1/dispatches` */
+export const dispatchesQuery = z.strictObject({
+  ...ofReadModel,
+  status: z.enum(['open', 'closed']).optional(),
+  outcome: outcome.optional(),
+  batch: name.optional(),
+  arm: name.optional(),
+});
+
+/** `GET /v1/proposals` */
+export const proposalsQuery = z.strictObject({
+  ...ofReadModel,
+  status: z.enum(['pending', 'accepted', 'rejected', 'superseded', 'expired']).optional(),
+});
+
+export type MemoryQuery = z.infer<typeof memoryQuery>;
+export type AuditEventsQuery = z.infer<typeof auditEventsQuery>;
+export type HistogramsQuery = z.infer<typeof histogramsQuery>;
+export type CorrectionPairsQuery = z.infer<typeof correctionPairsQuery>;
+export type DispatchesQuery = z.infer<typeof dispatchesQuery>;
+export type ProposalsQuery = z.infer<typeof proposalsQuery>;

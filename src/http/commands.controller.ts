@@ -1,0 +1,69 @@
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiHeader, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { OpenDispatchCommand } from '../application/commands/open-dispatch.js';
+import { RecordAttemptCommand } from '../application/commands/record-attempt.js';
+import { RecordFrontierOutcomeCommand } from '../application/commands/record-frontier-outcome.js';
+import { AbandonDispatchCommand, ResolveProposalCommand } from '../application/commands/settle.js';
+import type { Call } from '../application/file-command.js';
+import * as bodies from '../catalogue/commands.js';
+import { CallOf } from './input.js';
+
+/** Commands: each is one atomic append, and answers with the next step. */
+@ApiTags('commands')
+@ApiHeader({ name: 'Idempotency-Key', required: false, description: 'the same key with the same body gets the first answer again' })
+@Controller('v1')
+export class CommandsController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('dispatches')
+  async open(
+    @Body({ schema: bodies.openDispatchBody }) body: bodies.OpenDispatchBody,
+    @CallOf() call: Call,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const answer = (await this.commands.execute(new OpenDispatchCommand(body, call))) as { dispatchId: string | null };
+    if (answer.dispatchId === null) reply.status(200);
+    else reply.status(201).header('location', `/v1/dispatches/${answer.dispatchId}`);
+    return answer;
+  }
+
+  @Post('dispatches/:dispatchId/attempts')
+  recordAttempt(
+    @Param('dispatchId') dispatchId: string,
+    @Body({ schema: bodies.recordAttemptBody }) body: bodies.RecordAttemptBody,
+    @CallOf() call: Call,
+  ): Promise<object> {
+    return this.commands.execute(new RecordAttemptCommand(dispatchId, body, call));
+  }
+
+  @Post('dispatches/:dispatchId/frontier-outcomes')
+  recordFrontierOutcome(
+    @Param('dispatchId') dispatchId: string,
+    @Body({ schema: bodies.recordFrontierOutcomeBody }) body: bodies.RecordFrontierOutcomeBody,
+    @CallOf() call: Call,
+  ): Promise<object> {
+    return this.commands.execute(new RecordFrontierOutcomeCommand(dispatchId, body, call));
+  }
+
+  @Post('dispatches/:dispatchId/abandon')
+  @HttpCode(200)
+  abandon(
+    @Param('dispatchId') dispatchId: string,
+    @Body({ schema: bodies.abandonBody }) body: bodies.AbandonBody,
+    @CallOf() call: Call,
+  ): Promise<object> {
+    return this.commands.execute(new AbandonDispatchCommand(dispatchId, body, call));
+  }
+
+  @Post('proposals/:proposalId/resolve')
+  @HttpCode(200)
+  resolve(
+    @Param('proposalId') proposalId: string,
+    @Body({ schema: bodies.resolveBody }) body: bodies.ResolveBody,
+    @CallOf() call: Call,
+  ): Promise<object> {
+    return this.commands.execute(new ResolveProposalCommand(proposalId, body, call));
+  }
+}

@@ -1,0 +1,20 @@
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { validation } from './input.js';
+import { ProblemFilter } from './problem.js';
+
+const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** The HTTP side, ready to listen: validation, problems, and OpenAPI at /docs from the schemas that validate. */
+export async function createApp(module: DynamicModule, report: (message: string) => void): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: 'idle' });
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: ['error', 'warn'], abortOnError: false });
+  app.useGlobalPipes(validation);
+  app.useGlobalFilters(new ProblemFilter(report));
+  const description = new DocumentBuilder().setTitle('Anvil').setDescription('The failure memory for coding loops.').setVersion('1').build();
+  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description));
+  await app.init();
+  return app;
+}

@@ -1,0 +1,76 @@
+import { STATUS_CODES } from 'node:http';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { InvalidField, KeyReused, NotCaughtUp, NotFound } from '../application/errors.js';
+import { BadCursor, StoreUnavailable } from '../application/ports.js';
+import { Conflict } from '../domain/recorder.js';
+
+interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** Input that its schema refuses: 400, with every field that is wrong. */
+export class InvalidInput extends Error {
+  constructor(readonly errors: FieldError[]) {
+    super(errors.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; '));
+  }
+}
+
+interface Problem {
+  status: number;
+  code: string;
+  detail: string;
+  errors?: FieldError[];
+  retryAfterSeconds?: number;
+}
+
+/** Every error as problem+json (RFC 9457), mapped here and nowhere else. What nobody foresaw is a 500 that tells a caller nothing. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly report: (message: string) => void) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const { status, code, detail, errors, retryAfterSeconds } = problemOf(error);
+    if (status >= 500) this.report(`${request.method} ${request.url} answered ${status}: ${error instanceof Error ? error.stack : String(error)}`);
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+    reply
+      .status(status)
+      .type('application/problem+json')
+      .send({ type: `urn:anvil:problem:${code}`, title: STATUS_CODES[status] ?? 'Error', status, detail, instance: request.url, errors });
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof InvalidInput) return { status: 400, code: 'invalid-input', detail: error.message, errors: error.errors };
+  if (error instanceof InvalidField) return invalidField(error.path, error.message);
+  if (error instanceof BadCursor) return invalidField('cursor', error.message);
+  if (error instanceof NotFound) return { status: 404, code: 'not-found', detail: error.message };
+  if (error instanceof Conflict) return { status: 409, code: 'conflict', detail: error.message };
+  if (error instanceof KeyReused) return { status: 422, code: 'key-reused', detail: error.message };
+  if (error instanceof NotCaughtUp) return { status: 503, code: 'not-caught-up', detail: error.message, retryAfterSeconds: 1 };
+  if (error instanceof StoreUnavailable) return { status: 503, code: 'store-unavailable', detail: error.message, retryAfterSeconds: 1 };
+  const status = statusOf(error);
+  if (status !== undefined && status < 500) return { status, code: 'bad-request', detail: (error as Error).message };
+  if (isDatabaseAway(error)) return { status: 503, code: 'store-unavailable', detail: 'the database did not answer', retryAfterSeconds: 1 };
+  return { status: 500, code: 'internal', detail: 'something went wrong here; the log says what' };
+}
+
+function invalidField(path: string, message: string): Problem {
+  return { status: 400, code: 'invalid-input', detail: `${path}: ${message}`, errors: [{ path, message }] };
+}
+
+/** Of errors that Nest or Fastify raised before a controller was reached: malformed JSON, a body too large, an unknown path. */
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  const status = (error as { statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** PostgreSQL's classes for connection trouble and for a server that starts, stops or has no room, and the sockets' own. */
+function isDatabaseAway(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && (/^(08|53|57P)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code));
+}

@@ -1,0 +1,81 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { verifierInput } from '../application/attempt-facts.js';
+import { AttemptById, DispatchById, EventsOfFile, MemoryOfFile } from '../application/queries/live.js';
+import { CorrectionPairs, Dispatches, Histograms, Proposals } from '../application/queries/read-models.js';
+import * as bodies from '../catalogue/commands.js';
+import * as queries from '../catalogue/queries.js';
+import { classify } from '../verifier/classify.js';
+import { trainingLines } from './training-lines.js';
+
+const NDJSON = 'application/x-ndjson';
+
+/** Queries: of the live stream where a decision may rest on them, of read models elsewhere. */
+@ApiTags('queries')
+@Controller('v1')
+export class QueriesController {
+  constructor(private readonly queries: QueryBus) {}
+
+  @Get('memory')
+  memory(@Query({ schema: queries.memoryQuery }) query: queries.MemoryQuery): Promise<object> {
+    return this.queries.execute(new MemoryOfFile(query));
+  }
+
+  @Get('dispatches')
+  dispatches(@Query({ schema: queries.dispatchesQuery }) query: queries.DispatchesQuery): Promise<object> {
+    return this.queries.execute(new Dispatches(query));
+  }
+
+  @Get('dispatches/:dispatchId')
+  dispatch(@Param('dispatchId') dispatchId: string): Promise<object> {
+    return this.queries.execute(new DispatchById(dispatchId));
+  }
+
+  @Get('attempts/:attemptId')
+  attempt(@Param('attemptId') attemptId: string): Promise<object> {
+    return this.queries.execute(new AttemptById(attemptId));
+  }
+
+  @Get('proposals')
+  proposals(@Query({ schema: queries.proposalsQuery }) query: queries.ProposalsQuery): Promise<object> {
+    return this.queries.execute(new Proposals(query));
+  }
+
+  @Get('audit/events')
+  events(@Query({ schema: queries.auditEventsQuery }) query: queries.AuditEventsQuery): Promise<object> {
+    return this.queries.execute(new EventsOfFile(query));
+  }
+
+  @Get('histograms')
+  histograms(@Query({ schema: queries.histogramsQuery }) query: queries.HistogramsQuery): Promise<object> {
+    return this.queries.execute(new Histograms(query));
+  }
+
+  @Get('correction-pairs')
+  async correctionPairs(
+    @Query({ schema: queries.correctionPairsQuery }) query: queries.CorrectionPairsQuery,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object | string> {
+    const page = await this.queries.execute(new CorrectionPairs(query));
+    if (query.format === undefined && !accept?.includes(NDJSON)) return page;
+    reply.type(NDJSON);
+    if (page.nextCursor !== null) reply.header('link', `<${nextPage(page.nextCursor, query)}>; rel="next"`);
+    return trainingLines(page.items, query.format);
+  }
+
+  @Post('classify')
+  @HttpCode(200)
+  classify(@Body({ schema: bodies.classifyBody }) { explain, ...verifier }: bodies.ClassifyBody): object {
+    const { evidence, sourceExcerpt: _source, ...read } = classify(verifierInput(verifier));
+    return explain ? { ...read, evidence } : read;
+  }
+}
+
+function nextPage(cursor: string, { after: _after, ...query }: queries.CorrectionPairsQuery): string {
+  const parameters = new URLSearchParams();
+  for (const [key, value] of Object.entries({ ...query, cursor })) if (value !== undefined) parameters.set(key, String(value));
+  return `/v1/correction-pairs?${parameters}`;
+}
