@@ -28,7 +28,11 @@ const projections = [failureHistogram, correctionPairs, dispatches, proposals];
 const clock: Clock = { now: () => new Date().toISOString() };
 const ids: Ids = {
   uuid: randomUUID,
-  short: () => BigInt(`0x${randomBytes(10).toString('hex')}`).toString(36).padStart(16, '0').slice(-16),
+  short: () =>
+    BigInt(`0x${randomBytes(10).toString('hex')}`)
+      .toString(36)
+      .padStart(16, '0')
+      .slice(-16),
 };
 
 /** What a running service is made of, beside Nest: built once, closed in reverse order. */

@@ -18,7 +18,12 @@ const environment = z.object({
   /** A real PostgreSQL; absent: the embedded one. */
   DATABASE_URL: url(['postgres', 'postgresql']).optional(),
   /** Bytes of a text above which only its head and tail are kept. */
-  ANVIL_PAYLOAD_LIMIT: z.coerce.number().int().min(4096).max(16 * 1024 * 1024).default(1024 * 1024),
+  ANVIL_PAYLOAD_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(4096)
+    .max(16 * 1024 * 1024)
+    .default(1024 * 1024),
   /** Where the embedded node listens when it runs as a process of its own. */
   ANVIL_EVENTSTORE_PORT: port.default(2113),
 });
@@ -38,7 +43,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = environment.safeParse(given);
   if (!parsed.success)
-    throw new Error(`the environment is not right: ${parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; ')}`);
+    throw new Error(
+      `the environment is not right: ${parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; ')}`,
+    );
   const { ANVIL_HOST, ANVIL_PORT, ANVIL_DATA_DIR, EVENTSTORE_URL, DATABASE_URL, ANVIL_PAYLOAD_LIMIT, ANVIL_EVENTSTORE_PORT } = parsed.data;
   return {
     host: ANVIL_HOST,

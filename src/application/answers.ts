@@ -7,7 +7,8 @@ import type { Payloads } from './payloads.js';
 
 /** A decision as callers see it: of the reason, only what applies. */
 export function nextOf(decision: Decision | EventData<'NextStepDecided'>) {
-  const { step, rule, terminal, detail, pattern, occurrences, threshold, evidence, retryAfterSeconds, propensity, basedOn, policy } = decision;
+  const { step, rule, terminal, detail, pattern, occurrences, threshold, evidence, retryAfterSeconds, propensity, basedOn, policy } =
+    decision;
   const applies = { pattern, occurrences, threshold, retryAfterSeconds, propensity };
   return {
     step,
@@ -26,7 +27,14 @@ export function nextOf(decision: Decision | EventData<'NextStepDecided'>) {
 export function dispatchOf(dispatch: DispatchState) {
   const { dispatchId, status, builderAttempts, budget, counted, leaseUntil } = dispatch;
   const outcome = dispatch.status === 'closed' ? dispatch.outcome : null;
-  return { dispatchId, status, outcome, attempts: builderAttempts, attemptsLeft: status === 'open' ? Math.max(0, budget - counted) : 0, leaseUntil };
+  return {
+    dispatchId,
+    status,
+    outcome,
+    attempts: builderAttempts,
+    attemptsLeft: status === 'open' ? Math.max(0, budget - counted) : 0,
+    leaseUntil,
+  };
 }
 
 export async function proposalOf(proposal: PendingProposal, targetFile: string, payloads: Payloads) {

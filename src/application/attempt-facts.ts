@@ -43,7 +43,8 @@ export function judge(body: Pick<Body, 'verifier' | 'verdict' | 'patterns' | 'in
   if (body.verdict == null) return ofText(read!);
   const sent = body.patterns == null ? null : distinct(body.patterns.flatMap((text) => patternFromCaller(text) ?? []));
   const patterns = sent ?? (body.verdict === 'fail' ? (read?.patterns ?? []) : []);
-  const same = read === null || (read.verdict === body.verdict && (body.verdict !== 'fail' || sent === null || sameKeys(sent, read.patterns)));
+  const same =
+    read === null || (read.verdict === body.verdict && (body.verdict !== 'fail' || sent === null || sameKeys(sent, read.patterns)));
   return {
     verdict: body.verdict,
     patterns: patterns.map(stored),

@@ -5,7 +5,11 @@ import { type FileHistory, readHistory, whereabouts } from './file-history.js';
 import type { EventLog } from './ports.js';
 
 /** The file stream that an id belongs to, and where it is. Throws {@link NotFound}. */
-export async function historyOfId(log: EventLog, kind: 'd' | 'a' | 'p', id: string): Promise<FileHistory & { repo: string; targetFile: string }> {
+export async function historyOfId(
+  log: EventLog,
+  kind: 'd' | 'a' | 'p',
+  id: string,
+): Promise<FileHistory & { repo: string; targetFile: string }> {
   const stream = streamOfId(kind, id);
   const history = stream === null ? null : await readHistory(log, stream);
   const where = history && whereabouts(history);

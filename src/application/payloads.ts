@@ -33,7 +33,8 @@ export class Payloads {
   async load(stored: StoredText): Promise<string> {
     if ('text' in stored) return stored.text;
     const chunks: string[] = [];
-    for await (const { event } of this.log.read(payloadStream(stored.payload))) if (event.type === 'PayloadStored') chunks.push(event.data.text);
+    for await (const { event } of this.log.read(payloadStream(stored.payload)))
+      if (event.type === 'PayloadStored') chunks.push(event.data.text);
     const text = chunks.join('');
     return sha256(text) === stored.payload ? text : `[text of ${stored.bytes} bytes, SHA-256 ${stored.payload}: no longer stored]`;
   }
@@ -76,8 +77,14 @@ function chunkEvent(data: EventData<'PayloadStored'>, previousHash: string | nul
 function headAndTail(text: string, limit: number): string {
   const bytes = Buffer.from(text);
   const half = Math.floor((limit - 100) / 2);
-  const head = bytes.subarray(0, half).toString().replace(/\ufffd+$/, '');
-  const tail = bytes.subarray(bytes.length - half).toString().replace(/^\ufffd+/, '');
+  const head = bytes
+    .subarray(0, half)
+    .toString()
+    .replace(/\ufffd+$/, '');
+  const tail = bytes
+    .subarray(bytes.length - half)
+    .toString()
+    .replace(/^\ufffd+/, '');
   const missing = bytes.length - Buffer.byteLength(head) - Buffer.byteLength(tail);
   return `${head}\n[… ${missing} bytes left out …]\n${tail}`;
 }

@@ -22,7 +22,12 @@ const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
 /** Does long-running work until `signal` aborts: when it fails, says so, waits a while that grows with each failure, and begins again. */
-export async function keepGoing(what: string, signal: AbortSignal, report: (message: string) => void, work: () => Promise<void>): Promise<void> {
+export async function keepGoing(
+  what: string,
+  signal: AbortSignal,
+  report: (message: string) => void,
+  work: () => Promise<void>,
+): Promise<void> {
   let backoff = FIRST_BACKOFF_MS;
   while (!signal.aborted) {
     const started = performance.now();

@@ -3,7 +3,10 @@ import { name, outcome, seat } from './primitives.js';
 import { targetFile } from './target-file.js';
 
 const repo = name.default('default');
-const wholeNumber = z.string().regex(/^\d{1,15}$/, 'must be a whole number').transform(Number);
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(Number);
 
 /** Where a live stream answers, the file is required; its path is normalised as in a command. */
 const ofFile = { repo, targetFile };
@@ -22,7 +25,10 @@ export const auditEventsQuery = z.strictObject({
 const ofReadModel = {
   repo: name.optional(),
   targetFile: targetFile.optional(),
-  after: z.string().regex(/^\d{1,20}$/, 'must be a commit position').optional(),
+  after: z
+    .string()
+    .regex(/^\d{1,20}$/, 'must be a commit position')
+    .optional(),
   limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100),
   cursor: z.string().max(2000).optional(),
 };

@@ -13,7 +13,11 @@ export async function createApp(module: DynamicModule, report: (message: string)
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: ['error', 'warn'], abortOnError: false });
   app.useGlobalPipes(validation);
   app.useGlobalFilters(new ProblemFilter(report));
-  const description = new DocumentBuilder().setTitle('Anvil').setDescription('The failure memory for coding loops.').setVersion('1').build();
+  const description = new DocumentBuilder()
+    .setTitle('Anvil')
+    .setDescription('The failure memory for coding loops.')
+    .setVersion('1')
+    .build();
   SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description));
   await app.init();
   return app;

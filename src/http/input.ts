@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext, StandardSchemaValidationPipe } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { Call } from '../application/file-command.js';
 import { canonicalJson } from '../domain/chain.js';
 import { sha256 } from '../domain/ids.js';
-import type { Call } from '../application/file-command.js';
 import { InvalidInput } from './problem.js';
 
 const LONGEST_KEY = 255;

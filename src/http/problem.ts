@@ -34,7 +34,8 @@ export class ProblemFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const { status, code, detail, errors, retryAfterSeconds } = problemOf(error);
-    if (status >= 500) this.report(`${request.method} ${request.url} answered ${status}: ${error instanceof Error ? error.stack : String(error)}`);
+    if (status >= 500)
+      this.report(`${request.method} ${request.url} answered ${status}: ${error instanceof Error ? error.stack : String(error)}`);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     reply
       .status(status)
@@ -72,5 +73,7 @@ function statusOf(error: unknown): number | undefined {
 /** PostgreSQL's classes for connection trouble and for a server that starts, stops or has no room, and the sockets' own. */
 function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && (/^(08|53|57P)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code));
+  return (
+    typeof code === 'string' && (/^(08|53|57P)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code))
+  );
 }

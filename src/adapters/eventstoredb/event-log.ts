@@ -12,7 +12,7 @@ import {
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { type EventLog, type NewEvent, StoreUnavailable, type StoredEvent, WrongRevision } from '../../application/ports.js';
+import { type EventLog, type NewEvent, type StoredEvent, StoreUnavailable, WrongRevision } from '../../application/ports.js';
 import { pause, withTimeout } from '../../application/timing.js';
 import { batchesOf } from './batches.js';
 import { type RawEvent, storedEvent } from './stored-event.js';

@@ -42,7 +42,10 @@ export class ProjectionStore implements ProjectionRows {
     const names = this.projections.map((projection) => projection.name);
     const { rows } = await this.pool.query(`SELECT position::text FROM ${CHECKPOINTS} WHERE name = ANY($1)`, [names]);
     const positions = rows.map((row) => row.position as string | null);
-    return positions.reduce((oldest, position) => (oldest === null || position === null ? null : lower(oldest, position)), positions[0] ?? null);
+    return positions.reduce(
+      (oldest, position) => (oldest === null || position === null ? null : lower(oldest, position)),
+      positions[0] ?? null,
+    );
   }
 
   /** Takes every projection over a batch of events, all or nothing; events that one has seen before do not count again. */

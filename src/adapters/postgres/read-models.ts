@@ -6,7 +6,15 @@ import { fromDatabase, quoted, SCHEMA, tableName } from './tables.js';
 export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles {
   constructor(private readonly pool: pg.Pool) {}
 
-  async page({ projection, table, where, order, descending, limit, cursor }: PageRequest): Promise<{ items: Row[]; nextCursor: string | null }> {
+  async page({
+    projection,
+    table,
+    where,
+    order,
+    descending,
+    limit,
+    cursor,
+  }: PageRequest): Promise<{ items: Row[]; nextCursor: string | null }> {
     const values: unknown[] = [];
     const parameter = (value: unknown) => `$${values.push(value)}`;
     const conditions = Object.entries(where)
@@ -61,7 +69,8 @@ function writeCursor(values: unknown[]): string {
 function readCursor(cursor: string, length: number): unknown[] {
   try {
     const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Array.isArray(values) && values.length === length && values.every((value) => ['string', 'number'].includes(typeof value))) return values;
+    if (Array.isArray(values) && values.length === length && values.every((value) => ['string', 'number'].includes(typeof value)))
+      return values;
   } catch {
     // Falls through: whatever it was, no page gave it.
   }

@@ -54,7 +54,8 @@ function sameNumber(history: FileHistory, dispatchId: string, number: number, ca
     ({ event }) => event.type === 'AttemptRecorded' && event.data.dispatchId === dispatchId && event.data.attempt === number,
   );
   if (taken === undefined) return null;
-  if (taken.metadata.bodyHash !== call.bodyHash) throw new Conflict(`attempt ${number} of ${dispatchId} was recorded before, with another body`);
+  if (taken.metadata.bodyHash !== call.bodyHash)
+    throw new Conflict(`attempt ${number} of ${dispatchId} was recorded before, with another body`);
   return taken.metadata.$causationId;
 }
 

@@ -32,7 +32,10 @@ export class MemoryOfFileHandler implements IQueryHandler<MemoryOfFile> {
     const context = this.handling.contextOf(repo, targetFile);
     const asked = model === undefined ? [...state.failures.keys()] : [configurationOf(model)];
     const signals = asked.flatMap((configuration) =>
-      liveSignals(state, configuration, context.policy, context.now).map(({ newest: _newest, ...signal }) => ({ ...signal, configuration })),
+      liveSignals(state, configuration, context.policy, context.now).map(({ newest: _newest, ...signal }) => ({
+        ...signal,
+        configuration,
+      })),
     );
     const hint = hintFor(state, { taskId: taskId ?? null, model: model ?? '', configuration: configurationOf(model ?? '') }, context);
     const cooling = infraCooldown(state, context.policy, context.now);
@@ -47,7 +50,10 @@ export class MemoryOfFileHandler implements IQueryHandler<MemoryOfFile> {
       skip: cooling && { rule: cooling.rule, detail: cooling.detail, retryAfterSeconds: cooling.retryAfterSeconds },
       hint: hintOf(hint),
       frontier: [...state.frontier.values()],
-      openDispatches: openDispatches(state).map(({ taskId: task, ...dispatch }) => ({ taskId: task, ...dispatchOf({ taskId: task, ...dispatch }) })),
+      openDispatches: openDispatches(state).map(({ taskId: task, ...dispatch }) => ({
+        taskId: task,
+        ...dispatchOf({ taskId: task, ...dispatch }),
+      })),
       position: positionOf(history),
     };
   }
@@ -101,7 +107,12 @@ export class AttemptByIdHandler implements IQueryHandler<AttemptById> {
     const reached = find(history, attemptId, 'VerdictReached')!;
     const captured = find(history, attemptId, 'SnapshotDiffCaptured');
     const load = (text: Parameters<Payloads['loadOptional']>[0]) => this.payloads.loadOptional(text);
-    const run = async ({ stdout, stderr, output, ...rest }: Omit<NonNullable<typeof recorded.verifier>, 'steps' | 'tool' | 'durationMs'>) => ({
+    const run = async ({
+      stdout,
+      stderr,
+      output,
+      ...rest
+    }: Omit<NonNullable<typeof recorded.verifier>, 'steps' | 'tool' | 'durationMs'>) => ({
       ...rest,
       ...{ stdout: await load(stdout), stderr: await load(stderr), output: await load(output) },
     });

@@ -99,7 +99,14 @@ export class CorrectionPairsHandler implements IQueryHandler<CorrectionPairs> {
   async execute({ query: { repo, targetFile, kind, after, limit, cursor } }: CorrectionPairs): Promise<Page> {
     const where = { repo, targetFile, kind };
     const order = ['at', 'chosenAttemptId'];
-    const page = await caughtUpPage(this.readModels, after, { projection: 'correction_pairs', table: 'pairs', where, order, limit, cursor });
+    const page = await caughtUpPage(this.readModels, after, {
+      projection: 'correction_pairs',
+      table: 'pairs',
+      where,
+      order,
+      limit,
+      cursor,
+    });
     return { ...page, items: await withTexts(page.items, ['prompt', 'chosen', 'rejected'], this.payloads) };
   }
 }
