@@ -1,0 +1,180 @@
+import { cargo } from './cargo.js';
+import { commandWords } from './command.js';
+import { excerptOf, sourceExcerptOf } from './excerpt.js';
+import { git } from './git.js';
+import { toLines } from './normalise.js';
+import { classifierVersion, failureSignature, infraSignature } from './signature.js';
+import { tsc } from './tsc.js';
+import {
+  type Classification,
+  type ErrorPattern,
+  type Evidence,
+  emptyReading,
+  type Finding,
+  type Reading,
+  type ToolFamily,
+  type VerifierInput,
+  type VerifierRun,
+} from './types.js';
+import { type Judgement, judge } from './verdict.js';
+
+export { classifierVersion } from './signature.js';
+export type { Classification, ErrorPattern, Evidence, VerifierInput, VerifierRun } from './types.js';
+
+/** Each reads the segments that are its own; a segment may have several (make calling gcc, npm running tsc). */
+const FAMILIES: readonly ToolFamily[] = [cargo, tsc, git];
+
+const MOST_PATTERNS = 100;
+const MOST_EVIDENCE = 100;
+
+interface Step {
+  index: number;
+  run: VerifierRun;
+  words: ReadonlySet<string>;
+  lines: string[];
+  reading: Reading;
+}
+
+const ACTIVITY_RANK = { build: 1, network: 2, lock: 3, program: 4, test: 5 } as const;
+const rank = (reading: Reading): number => (reading.activity === null ? 0 : ACTIVITY_RANK[reading.activity]);
+
+/** Readings of the segments of one step, laid together; `offset` moves the line numbers of the second behind the first's. */
+const merge = (into: Reading, from: Reading, offset: number): Reading => ({
+  tool: into.tool ?? from.tool,
+  findings: [...into.findings, ...from.findings.map((finding) => ({ ...finding, at: finding.at + offset }))],
+  infra: [...into.infra, ...from.infra],
+  activity: rank(from) > rank(into) ? from.activity : into.activity,
+  runningTest: into.runningTest ?? from.runningTest,
+  summary: into.summary === 'failed' || from.summary === 'failed' ? 'failed' : (into.summary ?? from.summary),
+});
+
+/** Streams are read apart, so that a test run that never ends on one does not swallow the compiler's words on the other. */
+const readStep = (run: VerifierRun, tool: string | undefined, index: number): Step => {
+  const words = commandWords(tool, run.command);
+  const texts = run.output !== undefined ? [run.output] : [run.stdout ?? '', run.stderr ?? ''];
+  let reading = emptyReading(null);
+  const lines: string[] = [];
+  for (const text of texts) {
+    if (text === '') continue;
+    const segment = toLines(text);
+    for (const family of FAMILIES) if (family.owns(words, segment)) reading = merge(reading, family.read(segment, words), lines.length);
+    for (const line of segment) lines.push(line);
+  }
+  return { index, run, words, lines, reading };
+};
+
+const hasExit = (run: VerifierRun): boolean => (run.exitCode ?? null) !== null || !!run.signal || run.timedOut === true;
+
+/** The harness's own steps; the whole run counts as one more only where it failed and none of them did. */
+const runsOf = (input: VerifierInput): VerifierRun[] => {
+  if (input.steps === undefined || input.steps.length === 0) return [input];
+  const failed = hasExit(input) && (input.exitCode !== 0 || !!input.signal || input.timedOut === true);
+  const anyFailed = input.steps.some((step) => step.timedOut === true || !!step.signal || (step.exitCode ?? 0) !== 0);
+  return failed && !anyFailed ? [...input.steps, input] : input.steps;
+};
+
+/** One diagnostic that was printed for two targets, or on both streams, is one. */
+const distinct = (findings: readonly Finding[]): Finding[] => {
+  const seen = new Map<string, Finding>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.pattern, finding.place, finding.identity, finding.owner]);
+    if (!seen.has(key)) seen.set(key, finding);
+  }
+  return [...seen.values()];
+};
+
+/** One entry for a pattern in a file: where a pattern is in two files, attribution needs both. */
+const patternsOf = (findings: readonly Finding[]): ErrorPattern[] => {
+  const patterns = new Map<string, ErrorPattern>();
+  for (const { pattern, code, category, file } of findings) {
+    const key = JSON.stringify([pattern, file]);
+    const known = patterns.get(key);
+    if (known !== undefined) known.count += 1;
+    else if (patterns.size < MOST_PATTERNS) patterns.set(key, { pattern, code, category, file, count: 1 });
+  }
+  return [...patterns.values()];
+};
+
+/** Errors about a package that could not be fetched are the fetch's, not the model's (taxonomy, section 5.6). */
+const consequenceOf = (missing: ReadonlySet<string>) => {
+  const quoted = [...missing].map((name) => `\`${name}`);
+  return (finding: Finding): boolean => {
+    if (missing.size === 0 || finding.code === null || !['E0432', 'E0433', 'E0463'].includes(finding.code)) return false;
+    return quoted.some((name) => finding.identity.includes(`${name}\``) || finding.identity.includes(`${name}::`));
+  };
+};
+
+/** rustc that ran out of memory loses the standard library first; what it says of it is no error in the code. */
+const STARVED =
+  /(?:only metadata stub found|cannot resolve a prelude import|can't find crate for `(?:std|core|alloc)`|found invalid metadata files)/;
+const withoutStarvation = (reading: Reading): Reading =>
+  reading.infra.some(({ kind, tool }) => kind === 'memory' && tool === 'rustc')
+    ? { ...reading, findings: reading.findings.filter((finding) => !STARVED.test(finding.messages[0] ?? '')) }
+    : reading;
+
+/** The step that decides: an error in the code wherever it is, else the first that did not pass. */
+const deciding = (judged: readonly Judgement[]): number => {
+  const proven = judged.findIndex(({ verdict, findings }) => verdict === 'fail' && findings.length > 0);
+  return proven >= 0 ? proven : judged.findIndex(({ verdict }) => verdict !== 'pass');
+};
+
+const FAMILY_OF_TOOL: Readonly<Record<string, string>> = { rustc: 'cargo', rustfmt: 'cargo' };
+
+const toolOf = (input: VerifierInput, step: Step | undefined, judgement: Judgement | undefined): string | null => {
+  if (input.tool !== undefined && input.tool !== '') return input.tool;
+  const first = judgement?.findings[0]?.tool;
+  if (first === undefined || step === undefined) return step?.reading.tool ?? null;
+  return step.reading.tool === 'rustc' ? first : (FAMILY_OF_TOOL[first] ?? first);
+};
+
+const MOST_OF_A_LINE = 400;
+
+export const classify = (input: VerifierInput): Classification => {
+  const steps = runsOf(input).map((run, index) => readStep(run, input.tool, index));
+  const missing = new Set(steps.flatMap((step) => step.reading.infra.flatMap((each) => each.missing ?? [])));
+  const isConsequence = consequenceOf(missing);
+  const judged = steps.map(({ run, reading, words, lines }) => judge(run, withoutStarvation(reading), words, lines, isConsequence));
+  const at = deciding(judged);
+  const step = steps[Math.max(at, 0)];
+  const tool = toolOf(input, step, judged[at]);
+  const one = judged[at];
+  if (one === undefined) {
+    const confidence = judged.every((each) => each.confidence === 'high') ? 'high' : 'low';
+    return {
+      verdict: 'pass',
+      confidence,
+      tool,
+      patterns: [],
+      signature: null,
+      infraKind: null,
+      excerpt: '',
+      classifierVersion,
+      evidence: [],
+    };
+  }
+  const withSteps = input.steps !== undefined && input.steps.length > 0;
+  const evidence: Evidence[] = [];
+  let findings: Finding[] = [];
+  judged.forEach((each, index) => {
+    if (each.verdict === 'pass') return;
+    const where = withSteps ? { step: steps[index]?.index } : {};
+    if (one.verdict === 'fail') findings = findings.concat(each.findings);
+    for (const { pattern, messages } of each.findings)
+      if (evidence.length < MOST_EVIDENCE) evidence.push({ pattern, line: (messages[0] ?? '').slice(0, MOST_OF_A_LINE), ...where });
+    for (const { kind, line } of each.infra)
+      if (evidence.length < MOST_EVIDENCE) evidence.push({ pattern: `infra_${kind}`, line: line.slice(0, MOST_OF_A_LINE), ...where });
+  });
+  const unique = distinct(findings);
+  return {
+    verdict: one.verdict,
+    confidence: one.confidence,
+    tool,
+    patterns: patternsOf(unique),
+    signature: one.verdict === 'blocked' && one.kind !== null ? infraSignature(one.kind, tool) : failureSignature(unique),
+    infraKind: one.kind,
+    excerpt: excerptOf(unique, one.infra),
+    sourceExcerpt: step === undefined ? '' : sourceExcerptOf(step.lines, one.findings[0]?.at ?? 0),
+    classifierVersion,
+    evidence,
+  };
+};

@@ -1,0 +1,127 @@
+import type { Category } from './categories.js';
+
+/** What one run of a verifier left behind. Only an exit (`exitCode`, `signal` or `timedOut`) or `steps` is needed. */
+export interface VerifierRun {
+  command?: string;
+  exitCode?: number | null;
+  signal?: string | null;
+  timedOut?: boolean;
+  stdout?: string;
+  stderr?: string;
+  /** Both streams as interleaved, instead of the two. */
+  output?: string;
+}
+
+export interface VerifierInput extends VerifierRun {
+  tool?: string;
+  steps?: VerifierRun[];
+}
+
+export interface ErrorPattern {
+  /** `<code lowercased>_<slug>`, or `<tool>_<slug>` of a message without a code; a failing test's pattern ends in `:<test name>`. */
+  pattern: string;
+  code: string | null;
+  category: string;
+  /** The path that the diagnostic points at, as printed, with forward slashes. */
+  file: string | null;
+  /** Unique diagnostics of this pattern in this output. */
+  count: number;
+}
+
+export interface Evidence {
+  pattern?: string;
+  line: string;
+  step?: number;
+}
+
+export interface Classification {
+  verdict: 'pass' | 'fail' | 'blocked';
+  confidence: 'high' | 'low';
+  tool: string | null;
+  patterns: ErrorPattern[];
+  signature: string | null;
+  infraKind: string | null;
+  /** Messages and places, no source line: fit for a prompt that must not show a model its own code. */
+  excerpt: string;
+  /** The same with source lines, as the tool printed them. */
+  sourceExcerpt?: string;
+  classifierVersion: string;
+  evidence: Evidence[];
+}
+
+/** One diagnostic or one failing test, as a tool family read it. */
+export interface Finding {
+  tool: string;
+  pattern: string;
+  code: string | null;
+  category: Category;
+  file: string | null;
+  /** Where it is, as printed: only to tell repetitions (one diagnostic, two targets) from two diagnostics. */
+  place: string;
+  /** What the signature knows it by, before normalisation: message, primary labels, operands. */
+  identity: string;
+  /** Who it belongs to in the signature: a test's name; otherwise the file's base name is used. */
+  owner: string | null;
+  /** Lines for the excerpt; the first is the evidence line. None of them is source code. */
+  messages: string[];
+  /** Index into the lines of its segment, for the excerpt with source. */
+  at: number;
+  /** Only a trace of the diagnostic was left (a summary that names the code). */
+  recovered?: boolean;
+}
+
+/** A line that says that something around the tool failed. `sure` is false where the text cannot tell it from the model's doing. */
+export interface InfraEvidence {
+  kind: InfraKind;
+  tool: string;
+  line: string;
+  sure: boolean;
+  /** Packages that are missing because of it: errors about them are its consequences. */
+  missing?: string[];
+}
+
+export type InfraKind =
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'auth'
+  | 'rate_limit'
+  | 'registry'
+  | 'net_timeout'
+  | 'offline'
+  | 'disk'
+  | 'memory'
+  | 'killed'
+  | 'lock'
+  | 'toolchain'
+  | 'permission';
+
+/** What a tool was doing when its text ends: a deadline is judged by it. */
+export type Activity = 'lock' | 'network' | 'build' | 'test' | 'program';
+
+/** What a family read out of one segment (one stream of one step). */
+export interface Reading {
+  tool: string | null;
+  findings: Finding[];
+  infra: InfraEvidence[];
+  activity: Activity | null;
+  /** The test that was reported as still running, when the activity is `test`. */
+  runningTest: string | null;
+  /** The tool's own closing words: did it say that it failed, or that all is well? */
+  summary: 'failed' | 'passed' | null;
+}
+
+export interface ToolFamily {
+  /** Does this family read the segment? `words` are the command's, lower case, with the caller's tool; `lines` are normalised. */
+  owns(words: ReadonlySet<string>, lines: readonly string[]): boolean;
+  read(lines: readonly string[], words: ReadonlySet<string>): Reading;
+}
+
+export const emptyReading = (tool: string | null): Reading => ({
+  tool,
+  findings: [],
+  infra: [],
+  activity: null,
+  runningTest: null,
+  summary: null,
+});
