@@ -9,10 +9,12 @@ import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
 import { createPool } from './adapters/postgres/pool.js';
 import { ProjectionStore } from './adapters/postgres/projection-store.js';
 import { PostgresReadModels } from './adapters/postgres/read-models.js';
+import { PostgresSnapshots } from './adapters/postgres/snapshots.js';
 import { OpenDispatchHandler } from './application/commands/open-dispatch.js';
 import { RecordAttemptHandler } from './application/commands/record-attempt.js';
 import { RecordFrontierOutcomeHandler } from './application/commands/record-frontier-outcome.js';
-import { AbandonDispatchHandler, ResolveProposalHandler } from './application/commands/settle.js';
+import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
+import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
 import { Payloads } from './application/payloads.js';
 import { type Clock, EVENT_LOG, IDS, type Ids, READ_MODELS } from './application/ports.js';
@@ -40,6 +42,8 @@ export interface Parts {
   module: DynamicModule;
   /** Starts the projections and the saga. */
   run(): void;
+  /** Lets go who waits for something, so that open requests can end. */
+  drain(): void;
   close(): Promise<void>;
 }
 
@@ -54,7 +58,8 @@ export async function assemble(given: {
   const log = new EventStoreDbLog(given.eventStoreUrl, report);
   const rows = new ProjectionStore(pool, projections);
   const readModels = new PostgresReadModels(pool);
-  const handling = new CommandHandling(log, clock, ids);
+  const histories = new FileHistories(log, new PostgresSnapshots(pool), report);
+  const handling = new CommandHandling(log, histories, clock, ids);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
@@ -68,9 +73,17 @@ export async function assemble(given: {
         { provide: EVENT_LOG, useValue: log },
         { provide: IDS, useValue: ids },
         { provide: READ_MODELS, useValue: readModels },
+        { provide: FileHistories, useValue: histories },
         { provide: CommandHandling, useValue: handling },
         { provide: Payloads, useValue: new Payloads(log, given.payloadLimit) },
-        ...[OpenDispatchHandler, RecordAttemptHandler, RecordFrontierOutcomeHandler, AbandonDispatchHandler, ResolveProposalHandler],
+        ...[
+          OpenDispatchHandler,
+          RecordAttemptHandler,
+          RecordFrontierOutcomeHandler,
+          AbandonDispatchHandler,
+          HeartbeatHandler,
+          ResolveProposalHandler,
+        ],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler],
         ...[HistogramsHandler, DispatchesHandler, ProposalsHandler, CorrectionPairsHandler],
       ],
@@ -81,6 +94,7 @@ export async function assemble(given: {
         runSaga({ log, handling, checkpoints: readModels, overdueFiles: readModels, clock }, stopping.signal, report),
       ]);
     },
+    drain: () => histories.close(),
     close: async () => {
       stopping.abort();
       await running;

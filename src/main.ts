@@ -18,7 +18,10 @@ await ownLifetime(report, async ({ onEnd, end }) => {
   const parts = await assemble({ ...config, ...engines, report });
   onEnd(() => parts.close());
   const app = await createApp(parts.module, report);
-  onEnd(() => app.close());
+  onEnd(() => {
+    parts.drain();
+    return app.close();
+  });
   await app.listen(config.port, config.host);
   parts.run();
   const address = await app.getUrl();

@@ -2,7 +2,7 @@ import type { EventData, FileEvent } from '../catalogue/events.js';
 import { composeHint, type Hint } from '../domain/hint.js';
 import type { Context } from '../domain/recorder.js';
 import type { Decision, DispatchState, FileState, PendingProposal } from '../domain/state.js';
-import type { Handled } from './file-command.js';
+import type { Handled, Position } from './file-command.js';
 import type { Payloads } from './payloads.js';
 
 /** A decision as callers see it: of the reason, only what applies. */
@@ -55,11 +55,11 @@ export function hintFor(state: FileState, asker: { taskId: string | null; model:
 }
 
 /** The command's own event of a type, or undefined where it led to none. */
-export function eventOf<T extends FileEvent['type']>(handled: Handled, type: T): EventData<T> | undefined {
+export function eventOf<T extends FileEvent['type']>(handled: Handled<unknown>, type: T): EventData<T> | undefined {
   return handled.events.find((event) => event.type === type)?.data as EventData<T> | undefined;
 }
 
 /** What every answer about a dispatch ends with. */
-export function standing(dispatch: DispatchState, position: Handled['position']) {
+export function standing(dispatch: DispatchState, position: Position) {
   return { dispatch: dispatchOf(dispatch), profile: dispatch.profile, position };
 }

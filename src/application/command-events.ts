@@ -2,58 +2,52 @@ import type { FileEvent } from '../catalogue/events.js';
 import { checkEvent, currentVersion } from '../catalogue/versions.js';
 import { chainHash } from '../domain/chain.js';
 import { uuidOf } from '../domain/ids.js';
-import type { Context } from '../domain/recorder.js';
 import { KeyReused } from './errors.js';
-import type { Call, FileCommand, Handled } from './file-command.js';
-import { type FileHistory, fold, positionOf } from './file-history.js';
-import type { NewEvent } from './ports.js';
+import type { Call } from './file-command.js';
+import { type FileHistory, shortKey, type WholeHistory } from './file-history.js';
+import type { EventLog, NewEvent } from './ports.js';
+
+/** An event on its way into the log: as rules see it, and as the store gets it. */
+export type Chained = NewEvent & { event: FileEvent };
 
 /** A command's events, ready to be appended: checked against their schemas and linked to the stream's hash chain. */
-export function chained(history: FileHistory, events: FileEvent[], commandId: string, command: FileCommand): NewEvent[] {
-  let previousHash = history.events.at(-1)?.metadata.hash ?? null;
+export function chained(history: FileHistory, events: FileEvent[], commandId: string, dispatchId: string | null, call: Call): Chained[] {
+  let previousHash = history.head?.hash ?? null;
   return events.map((event, index) => {
     const { type, data } = checkEvent(event);
     const ownDispatch = 'dispatchId' in data ? data.dispatchId : null;
-    const metadata = {
-      $correlationId: ownDispatch ?? command.dispatchId ?? commandId,
+    const unlinked = {
+      $correlationId: ownDispatch ?? dispatchId ?? commandId,
       $causationId: commandId,
-      actor: command.call.actor,
+      actor: call.actor,
       schemaVersion: currentVersion(type),
       // The command's own marks stand on its first event.
-      ...(index === 0 && { bodyHash: command.call.bodyHash, idempotencyKey: command.call.idempotencyKey }),
+      ...(index === 0 && { bodyHash: call.bodyHash, idempotencyKey: call.idempotencyKey }),
       previousHash,
     };
-    const hash = chainHash(type, data, metadata);
-    previousHash = hash;
-    return { id: uuidOf(commandId, String(index)), type, data, metadata: { ...metadata, hash } };
+    const metadata = { ...unlinked, hash: chainHash(type, data, unlinked) };
+    previousHash = metadata.hash;
+    return { id: uuidOf(commandId, String(index)), type, data, metadata, event };
   });
 }
 
 /**
- * The id of the command in this stream that a call repeats: one under the same idempotency key or, after an append whose outcome was
- * unknown, the very command. Throws {@link KeyReused} where the key came with another body.
+ * The id of the command that a call with an idempotency key repeats, or null. Throws {@link KeyReused} where the key came with another
+ * body.
  */
-export function earlierCommand(history: FileHistory, call: Call, commandId: string): string | null {
-  const first = history.events.find(
-    ({ metadata }) =>
-      metadata.$causationId === commandId || (call.idempotencyKey !== undefined && metadata.idempotencyKey === call.idempotencyKey),
-  );
-  if (first === undefined) return null;
-  if (first.metadata.bodyHash !== call.bodyHash) throw new KeyReused('this Idempotency-Key came before with another body');
-  return first.metadata.$causationId;
+export async function sameKey(log: EventLog, history: FileHistory, { idempotencyKey, bodyHash }: Call): Promise<string | null> {
+  const revision = idempotencyKey === undefined ? undefined : history.keys.get(shortKey(idempotencyKey));
+  if (revision === undefined) return null;
+  for await (const { metadata } of log.read(history.stream, revision)) {
+    if (metadata.idempotencyKey !== idempotencyKey) return null;
+    if (metadata.bodyHash !== bodyHash) throw new KeyReused('this Idempotency-Key came before with another body');
+    return metadata.$causationId;
+  }
+  return null;
 }
 
-/** What a command of the past was answered from: the stream up to it, its events, and its own time. */
-export function replayed(history: FileHistory, commandId: string, context: Context): Handled {
-  const first = history.events.findIndex(({ metadata }) => metadata.$causationId === commandId);
-  const last = history.events.findLastIndex(({ metadata }) => metadata.$causationId === commandId);
-  const upTo = history.events.slice(0, last + 1);
-  const events = upTo.slice(first).map(({ event }) => event as FileEvent);
-  return {
-    before: fold(upTo.slice(0, first)),
-    events,
-    after: fold(upTo),
-    context: { ...context, now: events[0]!.data.at },
-    position: positionOf({ ...history, events: upTo }),
-  };
+/** Where a command's events begin and end in a stream. */
+export function extentOf({ events }: WholeHistory, commandId: string): { first: number; end: number } {
+  const first = events.findIndex(({ metadata }) => metadata.$causationId === commandId);
+  return { first, end: events.findLastIndex(({ metadata }) => metadata.$causationId === commandId) + 1 };
 }

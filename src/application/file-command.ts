@@ -1,7 +1,7 @@
 import type { FileEvent } from '../catalogue/events.js';
 import type { Context } from '../domain/recorder.js';
-import type { FileState } from '../domain/state.js';
-import type { FileHistory } from './file-history.js';
+import type { DispatchState, FileState, PendingProposal } from '../domain/state.js';
+import type { WholeHistory } from './file-history.js';
 
 /** What a call says of itself; `idempotencyKey` is scoped by its method and path. */
 export interface Call {
@@ -10,25 +10,45 @@ export interface Call {
   idempotencyKey?: string;
 }
 
-export interface FileCommand {
-  repo: string;
-  targetFile: string;
+/**
+ * One command on one file's stream. Its steps see the state at the stream's head, which changes under them as soon as they return: they
+ * take what they need with them.
+ */
+export interface FileCommand<Prepared = undefined, Seen = undefined> {
+  stream: string;
+  /** Where the file is; absent: the stream must exist and says so itself. */
+  where?: { repo: string; targetFile: string };
   call: Call;
   /** The dispatch that the command is about, or null where its events will tell. */
   dispatchId: string | null;
+  /** False where the state says nothing of what the command is about: it may have been pruned, so the whole stream is folded instead. */
+  knows?(state: FileState): boolean;
+  /** What must be stored before the command's own events, once. Throws where it is plain that the command will be refused. */
+  prepare?(state: FileState): Promise<Prepared>;
   /** The events that the command leads to; none: it changes nothing. Called again on the newer state after a conflict. */
-  decide(state: FileState, context: Context, history: FileHistory): FileEvent[];
+  decide(state: FileState, context: Context, prepared: Prepared): FileEvent[];
+  /** What the answer needs of the state before the command's events. */
+  see?(before: FileState, context: Context): Seen;
   /** The id of the command, where it must be the same each time that it is made; a random one otherwise. */
-  commandId?(history: FileHistory): string;
-  /** An earlier command whose answer this one is to get, beside the one with the same idempotency key; by its `$causationId`. */
-  sameAs?(history: FileHistory): string | null;
+  commandId?(stream: string, state: FileState): string;
+  /** How the command finds that it was made before, beside its idempotency key: by a suspicion first, then by the whole stream. */
+  repeats?: { suspects(state: FileState): boolean; find(whole: WholeHistory): string | null };
 }
 
-/** A command's events between the states before and after them. `commit` is the position of the last one, or of the stream's head. */
-export interface Handled {
-  before: FileState;
+/** A command's events, and what the state held right after them; `commit` is the position of the last one, or of the stream's head. */
+export interface Handled<Seen> {
   events: FileEvent[];
-  after: FileState;
+  seen: Seen;
+  /** The dispatch that the command was about or opened. */
+  dispatch: DispatchState | undefined;
+  /** The proposal that the command's decision names. */
+  proposal: PendingProposal | undefined;
   context: Context;
-  position: { stream: string; revision: number; commit: string | null };
+  position: Position;
+}
+
+export interface Position {
+  stream: string;
+  revision: number;
+  commit: string | null;
 }

@@ -1,33 +1,58 @@
 import type { FileEvent } from '../catalogue/events.js';
+import type { Metadata } from '../catalogue/metadata.js';
 import { evolve } from '../domain/evolve.js';
+import { sha256 } from '../domain/ids.js';
 import { emptyState, type FileState } from '../domain/state.js';
-import type { EventLog, StoredEvent } from './ports.js';
+import type { Position } from './file-command.js';
+import type { StoredEvent } from './ports.js';
 
-/** A file's stream, read to its head, and what it folds to. */
+/** How many commands back an append whose outcome was unknown is looked for. */
+const RECENT_COMMANDS = 64;
+
+/** A file's stream as far as it was folded, with what is known of the commands in it. */
 export interface FileHistory {
   stream: string;
-  events: StoredEvent[];
+  /** Undefined for an empty stream. */
+  where: { repo: string; targetFile: string } | undefined;
   state: FileState;
+  head: { hash: string; position: string } | undefined;
+  /** The revision at which a command with an idempotency key begins, by {@link shortKey}. */
+  keys: Map<string, number>;
+  /** The newest commands, by id, with the revision at which each begins. */
+  recent: Map<string, number>;
 }
 
-export async function readHistory(log: EventLog, stream: string): Promise<FileHistory> {
-  const events: StoredEvent[] = [];
-  for await (const event of log.read(stream)) events.push(event);
-  return { stream, events, state: fold(events) };
+/** A stream with all its events, and what they fold to. */
+export interface WholeHistory extends FileHistory {
+  events: StoredEvent[];
 }
 
-export function fold(events: StoredEvent[]): FileState {
-  return events.reduce((state, { event }) => evolve(state, event as FileEvent), emptyState());
+export function emptyHistory(stream: string): FileHistory {
+  return { stream, where: undefined, state: emptyState(), head: undefined, keys: new Map(), recent: new Map() };
 }
 
-/** Where a stream's events say that they belong; undefined for an empty stream. */
-export function whereabouts({ events }: FileHistory): { repo: string; targetFile: string } | undefined {
-  const first = events[0]?.event.data;
-  return first && 'targetFile' in first ? { repo: first.repo, targetFile: first.targetFile } : undefined;
+export function fold(stream: string, events: StoredEvent[]): WholeHistory {
+  const history = { ...emptyHistory(stream), events };
+  for (const { event, metadata, position } of events) take(history, event as FileEvent, metadata, position);
+  return history;
 }
 
-/** The place of a stream's head, as answers give it. */
-export function positionOf({ stream, events }: FileHistory): { stream: string; revision: number; commit: string | null } {
-  const head = events.at(-1);
-  return { stream, revision: head?.revision ?? -1, commit: head?.position ?? null };
+/** Takes a history one event further, in place. */
+export function take(history: FileHistory, event: FileEvent, metadata: Metadata, position: string): void {
+  evolve(history.state, event);
+  const { repo, targetFile } = event.data;
+  history.where ??= { repo, targetFile };
+  history.head = { hash: metadata.hash, position };
+  if (metadata.idempotencyKey !== undefined) history.keys.set(shortKey(metadata.idempotencyKey), history.state.revision);
+  if (!history.recent.has(metadata.$causationId)) history.recent.set(metadata.$causationId, history.state.revision);
+  if (history.recent.size > RECENT_COMMANDS) history.recent.delete(history.recent.keys().next().value!);
+}
+
+/** Idempotency keys are only looked up by this: whoever finds one compares the whole key in the event. */
+export function shortKey(idempotencyKey: string): string {
+  return sha256(idempotencyKey).slice(0, 12);
+}
+
+export function positionOf({ stream, state, head }: FileHistory): Position {
+  return { stream, revision: state.revision, commit: head?.position ?? null };
 }

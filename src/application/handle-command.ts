@@ -1,14 +1,15 @@
+import type { EventData, FileEvent } from '../catalogue/events.js';
 import { defaultPolicy } from '../catalogue/policy.js';
 import { canonicalJson } from '../domain/chain.js';
-import { evolve } from '../domain/evolve.js';
-import { fileIdOf, fileStream, sha256 } from '../domain/ids.js';
+import { sha256 } from '../domain/ids.js';
 import type { Context } from '../domain/recorder.js';
-import { fork } from '../domain/state.js';
-import { chained, earlierCommand, replayed } from './command-events.js';
-import type { FileCommand, Handled } from './file-command.js';
-import { positionOf, readHistory } from './file-history.js';
-import { KeyedQueue } from './keyed-queue.js';
-import { type Clock, type EventLog, type Ids, type NewEvent, StoreUnavailable, WrongRevision } from './ports.js';
+import type { FileState } from '../domain/state.js';
+import { type Chained, chained, extentOf, sameKey } from './command-events.js';
+import { NotFound } from './errors.js';
+import type { FileCommand, Handled, Position } from './file-command.js';
+import type { FileHistories } from './file-histories.js';
+import { type FileHistory, fold, positionOf } from './file-history.js';
+import { type Clock, type EventLog, type Ids, StoreUnavailable, WrongRevision } from './ports.js';
 
 /** Conflicts with other instances in a row before the caller is told to come back: commands of this one take turns. */
 const TRIES = 20;
@@ -18,56 +19,92 @@ const DEFAULT_POLICY_HASH = sha256(canonicalJson(defaultPolicy));
 
 /** Read, fold, decide, append at the revision that was read; bounded retry. */
 export class CommandHandling {
-  private readonly queue = new KeyedQueue();
-
   constructor(
     private readonly log: EventLog,
+    private readonly histories: FileHistories,
     private readonly clock: Clock,
     private readonly ids: Ids,
   ) {}
 
-  /** Throws what `decide` throws, {@link KeyReused}, and {@link StoreUnavailable}. */
-  async handle(command: FileCommand): Promise<Handled> {
-    const stream = fileStream(fileIdOf(command.repo, command.targetFile));
-    return this.queue.run(stream, () => this.inTurn(stream, command));
+  /** Throws what the command's steps throw, {@link NotFound}, {@link KeyReused} and {@link StoreUnavailable}. */
+  handle<P, S>(command: FileCommand<P, S>): Promise<Handled<S>> {
+    return this.histories.turn(command.stream, () => this.inTurn(command));
   }
 
   /** Where and when a decision or a query on a file is made: now, under the policy in force. */
-  contextOf(repo: string, targetFile: string): Context {
-    const stream = fileStream(fileIdOf(repo, targetFile));
+  contextOf(stream: string, { repo, targetFile }: { repo: string; targetFile: string }): Context {
     return { repo, targetFile, stream, now: this.clock.now(), policy: defaultPolicy, policyHash: DEFAULT_POLICY_HASH };
   }
 
-  private async inTurn(stream: string, command: FileCommand): Promise<Handled> {
+  private async inTurn<P, S>(command: FileCommand<P, S>): Promise<Handled<S>> {
+    const { stream, call } = command;
     const randomId = this.ids.uuid();
+    let prepared: { value: P } | undefined;
     for (let tried = 0; tried < TRIES; tried += 1) {
-      const history = await readHistory(this.log, stream);
-      const context = this.contextOf(command.repo, command.targetFile);
-      const commandId = command.commandId?.(history) ?? randomId;
-      const earlier = earlierCommand(history, command.call, commandId) ?? command.sameAs?.(history) ?? null;
-      if (earlier !== null) return replayed(history, earlier, context);
-      const before = history.state;
-      const events = command.decide(before, context, history);
-      if (events.length === 0) return { before, events, after: before, context, position: positionOf(history) };
+      const history = await this.histories.current(stream);
+      const commandId = command.commandId?.(stream, history.state) ?? randomId;
+      const earlier = (await this.madeBefore(command, history)) ?? (history.recent.has(commandId) ? commandId : null);
+      if (earlier !== null) return this.replayed(command, earlier);
+
+      const where = command.where ?? history.where;
+      if (where === undefined) throw new NotFound('nothing is known of this id');
+      const state = command.knows?.(history.state) === false ? (await this.histories.whole(stream)).state : history.state;
+      prepared ??= { value: (await command.prepare?.(state)) as P };
+      const context = this.contextOf(stream, where);
+      const seen = command.see?.(state, context) as S;
+      const events = command.decide(state, context, prepared.value);
+      if (events.length === 0) return { ...outcome(command, state, events), seen, context, position: positionOf(history) };
+      const before = history.state.revision;
       try {
-        const { position } = await this.append(stream, before.revision, chained(history, events, commandId, command));
-        const after = events.reduce(evolve, fork(before));
-        return { before, events, after, context, position: { stream, revision: after.revision, commit: position } };
+        const position = await this.append(history, chained(history, events, commandId, command.dispatchId, call));
+        const after = state === history.state ? state : (await this.histories.whole(stream)).state;
+        return { ...outcome(command, after, events), seen, context, position };
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
+        const current = await this.histories.current(stream);
+        if (current.state.revision <= before) await this.histories.forget(stream);
       }
     }
     throw new StoreUnavailable(`${TRIES} other writers in a row were faster on ${stream}`);
   }
 
   /** An append without an answer is made again with the same ids at the same revision: it counts once, and its outcome is learned. */
-  private async append(stream: string, expectedRevision: number, events: NewEvent[]): Promise<{ position: string }> {
+  private async append(history: FileHistory, events: Chained[]): Promise<Position> {
     for (let tried = 1; ; tried += 1) {
       try {
-        return await this.log.append(stream, expectedRevision, events);
+        const { position } = await this.log.append(history.stream, history.state.revision, events);
+        this.histories.appended(history, events, position);
+        return positionOf(history);
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || tried === RESOLVING_TRIES) throw error;
       }
     }
   }
+
+  private async madeBefore<P, S>({ call, repeats, stream }: FileCommand<P, S>, history: FileHistory): Promise<string | null> {
+    const byKey = await sameKey(this.log, history, call);
+    if (byKey !== null || repeats?.suspects(history.state) !== true) return byKey;
+    return repeats.find(await this.histories.whole(stream));
+  }
+
+  /** Answers a command of the past from what it was answered from then: the stream up to it, its events, and its own time. */
+  private async replayed<P, S>(command: FileCommand<P, S>, commandId: string): Promise<Handled<S>> {
+    const whole = await this.histories.whole(command.stream);
+    const { first, end } = extentOf(whole, commandId);
+    const events = whole.events.slice(first, end).map(({ event }) => event as FileEvent);
+    const context = { ...this.contextOf(command.stream, whole.where!), now: events[0]!.data.at };
+    const seen = command.see?.(fold(command.stream, whole.events.slice(0, first)).state, context) as S;
+    const after = fold(command.stream, whole.events.slice(0, end));
+    return { ...outcome(command, after.state, events), seen, context, position: positionOf(after) };
+  }
+}
+
+/** What is taken along of the state right after a command. */
+function outcome({ dispatchId }: { dispatchId: string | null }, after: FileState, events: FileEvent[]) {
+  const decision = events.find((event) => event.type === 'NextStepDecided')?.data as EventData<'NextStepDecided'> | undefined;
+  return {
+    events,
+    dispatch: after.dispatches.get(dispatchId ?? decision?.dispatchId ?? ''),
+    proposal: after.proposals.get(decision?.proposalId ?? ''),
+  };
 }

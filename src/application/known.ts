@@ -1,20 +1,12 @@
 import { streamOfId } from '../domain/ids.js';
 import type { AttemptState, DispatchState, FileState } from '../domain/state.js';
 import { NotFound } from './errors.js';
-import { type FileHistory, readHistory, whereabouts } from './file-history.js';
-import type { EventLog } from './ports.js';
 
-/** The file stream that an id belongs to, and where it is. Throws {@link NotFound}. */
-export async function historyOfId(
-  log: EventLog,
-  kind: 'd' | 'a' | 'p',
-  id: string,
-): Promise<FileHistory & { repo: string; targetFile: string }> {
+/** The file stream that an id belongs to. Throws {@link NotFound}. */
+export function streamOf(kind: 'd' | 'a' | 'p', id: string): string {
   const stream = streamOfId(kind, id);
-  const history = stream === null ? null : await readHistory(log, stream);
-  const where = history && whereabouts(history);
-  if (!where) throw new NotFound(`nothing is known of ${id}`);
-  return { ...history, ...where };
+  if (stream === null) throw new NotFound(`nothing is known of ${id}`);
+  return stream;
 }
 
 export function knownDispatch(state: FileState, dispatchId: string): DispatchState {

@@ -94,6 +94,14 @@ export interface Checkpoints {
   save(name: string, position: string): Promise<void>;
 }
 
+/** Stored folds of long streams. They can be lost at any time: they only save reading a stream from its start. */
+export interface Snapshots {
+  load(stream: string, foldVersion: number): Promise<{ revision: number; body: string } | null>;
+  /** Keeps the newest. */
+  save(stream: string, foldVersion: number, revision: number, body: string): Promise<void>;
+  remove(stream: string): Promise<void>;
+}
+
 /** Where projections keep their rows. */
 export interface ProjectionRows {
   /** The position after which at least one projection still has to see events; null: from the start. */

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../domain/chain.js';
-import { FILE_STREAMS, sha256, uuidOf } from '../domain/ids.js';
+import { FILE_STREAMS, fileIdOf, fileStream, sha256, uuidOf } from '../domain/ids.js';
 import { recalibrate, settleOverdue } from '../domain/settle.js';
 import type { Call } from './file-command.js';
 import type { CommandHandling } from './handle-command.js';
@@ -21,8 +21,7 @@ interface Parts {
 
 /** Evidence that no decision has taken in yet. */
 interface Undecided {
-  repo: string;
-  targetFile: string;
+  stream: string;
   eventId: string;
   whyCleared: 'overcome' | 'corrected';
 }
@@ -41,9 +40,9 @@ export async function runSaga(parts: Parts, signal: AbortSignal, report: (messag
 /** Recalibrates files whose evidence came without a decision: imports, corrections. */
 async function takeInEvidence({ log, handling, checkpoints }: Parts, signal: AbortSignal): Promise<void> {
   for await (const batch of log.follow(FILE_STREAMS, await checkpoints.load(CHECKPOINT), signal)) {
-    for (const { repo, targetFile, eventId, whyCleared } of undecidedEvidence(batch))
+    for (const { stream, eventId, whyCleared } of undecidedEvidence(batch))
       await handling.handle({
-        ...{ repo, targetFile, call: CALL, dispatchId: null },
+        ...{ stream, call: CALL, dispatchId: null },
         commandId: () => uuidOf(CHECKPOINT, eventId),
         decide: (state, context) => recalibrate(state, whyCleared, context),
       });
@@ -56,9 +55,8 @@ export function undecidedEvidence(batch: StoredEvent[]): Undecided[] {
   const undecided = new Map<string, Undecided>();
   for (const { event, stream, id } of batch) {
     if (event.type === 'VerdictReached' || event.type === 'VerdictCorrected') {
-      const { repo, targetFile } = event.data;
       const whyCleared = event.type === 'VerdictCorrected' ? 'corrected' : 'overcome';
-      undecided.set(stream, { repo, targetFile, eventId: id, whyCleared });
+      undecided.set(stream, { stream, eventId: id, whyCleared });
     }
     if (event.type === 'NextStepDecided') undecided.delete(stream);
   }
@@ -70,8 +68,8 @@ async function settleWhatIsOverdue({ handling, overdueFiles, clock }: Parts, sig
   while (!signal.aborted) {
     for (const { repo, targetFile } of await overdueFiles.overdue(clock.now(), FILES_AT_A_LOOK))
       await handling.handle({
-        ...{ repo, targetFile, call: CALL, dispatchId: null },
-        commandId: ({ stream, state }) => uuidOf('overdue', stream, String(state.revision)),
+        ...{ stream: fileStream(fileIdOf(repo, targetFile)), call: CALL, dispatchId: null },
+        commandId: (stream, state) => uuidOf('overdue', stream, String(state.revision)),
         decide: settleOverdue,
       });
     await pause(LOOK_EVERY_MS, signal);

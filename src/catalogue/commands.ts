@@ -95,8 +95,11 @@ export const recordFrontierOutcomeBody = z
   .refine(patternsAreJudged, needsJudge)
   .refine(infraIsBlocked, needsBlocked);
 
+/** `POST /v1/dispatches/{dispatchId}/heartbeat` */
+export const heartbeatBody = z.strictObject({}).optional();
+
 /** `POST /v1/dispatches/{dispatchId}/abandon` */
-export const abandonBody = z.strictObject({ reason: note.nullish() });
+export const abandonBody = z.strictObject({ reason: note.nullish() }).default({});
 
 /** `POST /v1/proposals/{proposalId}/resolve` */
 export const resolveBody = z.strictObject({ resolution: z.enum(['accepted', 'rejected']) });

@@ -14,6 +14,9 @@ const ofFile = { repo, targetFile };
 /** `GET /v1/memory` */
 export const memoryQuery = z.strictObject({ ...ofFile, model: name.optional(), taskId: name.optional() });
 
+/** `GET /v1/dispatches/{dispatchId}`: `wait` says for how many seconds at most the answer may be held back until the dispatch closes. */
+export const dispatchQuery = z.strictObject({ wait: wholeNumber.pipe(z.number().max(120)).default(0) });
+
 /** `GET /v1/audit/events`: from a revision on, in order. */
 export const auditEventsQuery = z.strictObject({
   ...ofFile,
@@ -64,6 +67,7 @@ export const proposalsQuery = z.strictObject({
 });
 
 export type MemoryQuery = z.infer<typeof memoryQuery>;
+export type DispatchQuery = z.infer<typeof dispatchQuery>;
 export type AuditEventsQuery = z.infer<typeof auditEventsQuery>;
 export type HistogramsQuery = z.infer<typeof histogramsQuery>;
 export type CorrectionPairsQuery = z.infer<typeof correctionPairsQuery>;

@@ -1,6 +1,7 @@
 import type { Policy } from '../catalogue/policy.js';
-import { type ErrorPattern, patternKey, type SignalKind } from '../catalogue/primitives.js';
-import type { Failure, FileState } from './state.js';
+import type { SignalKind } from '../catalogue/primitives.js';
+import { type Evidence, evidenceOf, newestFailures } from './evidence.js';
+import type { FileState } from './state.js';
 
 const EVIDENCE_LIMIT = 20;
 
@@ -16,16 +17,8 @@ export interface LiveSignal {
   threshold: number;
   /** The newest attempts, oldest first, at most 20. */
   evidence: string[];
-  /** The place of its newest evidence among the live failures: later is newer. */
+  /** The sequence number of its newest evidence: later is newer. */
   newest: number;
-}
-
-/** The failures of a configuration that still count: not overcome, not discounted, not too old. */
-export function liveFailures(state: FileState, configuration: string, policy: Policy, now: string): Failure[] {
-  const oldest = policy.failureMaxAgeSeconds === null ? null : Date.parse(now) - policy.failureMaxAgeSeconds * 1000;
-  return [...(state.failures.get(configuration)?.values() ?? [])].filter(
-    (failure) => (oldest === null || Date.parse(failure.at) >= oldest) && (policy.importedCount || !failure.imported),
-  );
 }
 
 /**
@@ -35,49 +28,45 @@ export function liveFailures(state: FileState, configuration: string, policy: Po
  * - `per_file`: many failures over many patterns, counting only failures of which no pattern is stuck by itself. A failure without a
  *   known pattern raises nothing, so it is not counted here either.
  */
-export function calibrate(failures: Failure[], policy: Policy): LiveSignal[] {
-  const places = new Map<string, { pattern: ErrorPattern; at: number[] }>();
-  failures.forEach((failure, place) => {
-    for (const pattern of failure.patterns) {
-      const key = patternKey(pattern);
-      const seen = places.get(key) ?? { pattern, at: [] };
-      seen.at.push(place);
-      places.set(key, seen);
-    }
-  });
-  const signal = (kind: SignalKind, at: number[], threshold: number) => ({
-    kind,
-    occurrences: at.length,
-    threshold,
-    evidence: at.slice(-EVIDENCE_LIMIT).map((place) => failures[place]!.attemptId),
-    newest: at.at(-1)!,
-  });
+export function calibrate(evidence: Evidence, policy: Policy): LiveSignal[] {
+  const stuck = new Map([...evidence.tallies].filter(([, { failures }]) => failures >= policy.perPattern));
+  const signals: LiveSignal[] = [...stuck].map(([key, { pattern, code, failures }]) => ({
+    ...{ kind: 'per_pattern', pattern, code, distinctPatterns: null, occurrences: failures, threshold: policy.perPattern },
+    ...witnesses(evidence, (keys) => keys.includes(key)),
+  }));
 
-  const stuck = new Set<string>();
-  const signals: LiveSignal[] = [];
-  for (const [key, { pattern, at }] of places) {
-    if (at.length < policy.perPattern) continue;
-    stuck.add(key);
-    signals.push({ ...signal('per_pattern', at, policy.perPattern), pattern: pattern.pattern, code: pattern.code, distinctPatterns: null });
-  }
-
-  const thrashing: number[] = [];
-  const distinct = new Set<string>();
-  failures.forEach(({ patterns }, place) => {
-    const keys = patterns.map(patternKey);
-    if (keys.length === 0 || keys.some((key) => stuck.has(key))) return;
-    thrashing.push(place);
-    for (const key of keys) distinct.add(key);
-  });
-  if (thrashing.length >= policy.perFile.failures && distinct.size >= policy.perFile.patterns)
-    signals.push({ ...signal('per_file', thrashing, policy.perFile.failures), pattern: null, code: null, distinctPatterns: distinct.size });
+  const thrashes = (keys: string[]) => keys.length > 0 && !keys.some((key) => stuck.has(key));
+  const thrashing = [...evidence.sets.values()].filter(({ keys }) => thrashes(keys));
+  const occurrences = thrashing.reduce((sum, { failures }) => sum + failures, 0);
+  const distinctPatterns = new Set(thrashing.flatMap(({ keys }) => keys)).size;
+  if (occurrences >= policy.perFile.failures && distinctPatterns >= policy.perFile.patterns)
+    signals.push({
+      ...{ kind: 'per_file', pattern: null, code: null, distinctPatterns, occurrences, threshold: policy.perFile.failures },
+      ...witnesses(evidence, thrashes),
+    });
 
   return signals.sort((a, b) => b.occurrences - a.occurrences || b.newest - a.newest);
 }
 
-/** The signals that are live for a configuration on this file. */
+function witnesses(evidence: Evidence, fits: (keys: string[]) => boolean): { evidence: string[]; newest: number } {
+  const failures = newestFailures(evidence, EVIDENCE_LIMIT, fits);
+  return { evidence: failures.map(({ attemptId }) => attemptId), newest: failures.at(-1)!.sequence };
+}
+
+/** The signals that are live for a configuration on this file, by the failures that count under the policy. */
 export function liveSignals(state: FileState, configuration: string, policy: Policy, now: string): LiveSignal[] {
-  return calibrate(liveFailures(state, configuration, policy, now), policy);
+  const evidence = state.evidence.get(configuration);
+  return evidence === undefined ? [] : calibrate(counting(evidence, policy, now), policy);
+}
+
+/** Without the failures that the policy calls too old, or does not count because they were imported. */
+function counting(evidence: Evidence, policy: Policy, now: string): Evidence {
+  if (policy.failureMaxAgeSeconds === null && policy.importedCount) return evidence;
+  const oldest = policy.failureMaxAgeSeconds === null ? null : Date.parse(now) - policy.failureMaxAgeSeconds * 1000;
+  const failures = [...evidence.failures.values()].filter(
+    (failure) => (oldest === null || failure.at >= oldest) && (policy.importedCount || !failure.imported),
+  );
+  return evidenceOf(evidence.model, failures, evidence.tallies);
 }
 
 /** What evidence is keyed by: the model (a policy may say otherwise, later; events keep the key that was used). */

@@ -1,4 +1,5 @@
 import { patternKey } from '../catalogue/primitives.js';
+import { addFailure, noEvidence, overcome } from './evidence.js';
 import { type AttemptState, emptyState, type FileState, type TaskState } from './state.js';
 
 const newTask: TaskState = { failedPatterns: new Set(), frontierFailures: new Map(), passedSinceFrontier: null, passedAfter: null };
@@ -25,8 +26,8 @@ export function countVerdict(state: FileState, attempt: AttemptState): void {
 
 /** Counts all attempts again, in the order in which their verdicts came. */
 export function recount(state: FileState): void {
-  const { counted, builder, blockedRun, histogram, tasks, failures } = emptyState();
-  Object.assign(state, { counted, builder, blockedRun, histogram, tasks, failures });
+  const { counted, builder, blockedRun, histogram, tasks, evidence } = emptyState();
+  Object.assign(state, { counted, builder, blockedRun, histogram, tasks, evidence });
   for (const [id, dispatch] of state.dispatches)
     state.dispatches.set(id, { ...dispatch, counted: 0, failedSignatures: [], failedPatterns: new Set() });
   for (const attempt of state.attempts.values()) countVerdict(state, attempt);
@@ -68,8 +69,8 @@ function countFrontier(state: FileState, attempt: AttemptState): void {
 
 /** A pass overcomes the failures that the same configuration had with the same task. */
 function countPass(state: FileState, attempt: AttemptState): void {
-  const failures = state.failures.get(attempt.configuration);
-  for (const failure of failures?.values() ?? []) if (failure.taskId === attempt.taskId) failures?.delete(failure.attemptId);
+  const evidence = state.evidence.get(attempt.configuration);
+  if (evidence !== undefined) overcome(evidence, attempt.taskId);
   updateTask(state, attempt.taskId, (task) => ({
     frontierFailures: new Map(),
     passedAfter: attempt.nth,
@@ -78,9 +79,10 @@ function countPass(state: FileState, attempt: AttemptState): void {
 }
 
 function countFailure(state: FileState, attempt: AttemptState): void {
-  const { attemptId, taskId, patterns, imported, at } = attempt;
-  const failures = state.failures.get(attempt.configuration) ?? new Map();
-  state.failures.set(attempt.configuration, failures.set(attemptId, { attemptId, taskId, patterns, imported, at }));
+  const { attemptId, taskId, patterns, imported, at, configuration, model } = attempt;
+  const evidence = state.evidence.get(configuration) ?? noEvidence(model);
+  addFailure(evidence, { attemptId, taskId, imported, at: Date.parse(at), sequence: state.counted }, patterns);
+  state.evidence.set(configuration, evidence);
   for (const pattern of patterns) {
     const key = patternKey(pattern);
     const { pattern: label, code, category, attempts } = state.histogram.get(key) ?? { ...pattern, attempts: 0 };

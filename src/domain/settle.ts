@@ -1,7 +1,16 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
-import { closeDead } from './open-dispatch.js';
+import { after, closeDead } from './open-dispatch.js';
 import { Conflict, type Context, Recorder } from './recorder.js';
 import type { DispatchState, FileState } from './state.js';
+
+/** Keeps a dispatch's lease for another while, for a builder that has nothing else to say. */
+export function renewLease(state: FileState, dispatch: DispatchState, context: Context): FileEvent[] {
+  const { dispatchId, leaseSeconds } = dispatch;
+  if (dispatch.status === 'closed') throw new Conflict(`dispatch ${dispatchId} is closed: ${dispatch.outcome}`);
+  const recorder = new Recorder(state, context);
+  recorder.add('LeaseRenewed', { dispatchId, leaseUntil: after(context.now, leaseSeconds) });
+  return recorder.events;
+}
 
 /** Gives a dispatch up, at its caller's word. */
 export function abandonDispatch(state: FileState, dispatch: DispatchState, note: string | null, context: Context): FileEvent[] {
@@ -42,8 +51,9 @@ type ClearedBecause = Exclude<EventData<'CalibrationSignalCleared'>['reason'], '
 /** Brings the signals of every builder configuration in line with evidence that came without a decision. */
 export function recalibrate(state: FileState, whyCleared: ClearedBecause, context: Context): FileEvent[] {
   const recorder = new Recorder(state, context);
-  const builders = [...state.attempts.values()].filter(({ seat }) => seat === 'builder');
-  for (const [configuration, model] of new Map(builders.map((attempt) => [attempt.configuration, attempt.model])))
-    recorder.calibrate(configuration, model, whyCleared);
+  // A configuration may have a signal and no failure left, or the other way round.
+  const raised = [...state.signals.values()].map(({ configuration, model }) => [configuration, model] as const);
+  const failing = [...state.evidence].map(([configuration, { model }]) => [configuration, model] as const);
+  for (const [configuration, model] of new Map([...raised, ...failing])) recorder.calibrate(configuration, model, whyCleared);
   return recorder.events;
 }

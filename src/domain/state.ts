@@ -10,6 +10,8 @@ import type {
   StoredText,
   Verdict,
 } from '../catalogue/primitives.js';
+import { type Evidence, forkEvidence } from './evidence.js';
+import { Overlay } from './overlay.js';
 
 /** A decision as its event tells it, without the file's name. */
 export interface Decision {
@@ -81,15 +83,6 @@ export interface AttemptState {
   at: string;
 }
 
-/** A failure of a configuration that nothing has overcome, discounted or corrected. Its patterns are distinct. */
-export interface Failure {
-  attemptId: string;
-  taskId: string;
-  patterns: ErrorPattern[];
-  imported: boolean;
-  at: string;
-}
-
 /** What is known of one task on this file, over all configurations. */
 export interface TaskState {
   /** Pattern keys that the builder failed this task with. */
@@ -155,8 +148,8 @@ export interface FileState {
   dispatches: Map<string, DispatchState>;
   attempts: Map<string, AttemptState>;
   tasks: Map<string, TaskState>;
-  /** Live failures by configuration, each by attempt id, oldest first. */
-  failures: Map<string, Map<string, Failure>>;
+  /** Live failures by builder configuration. */
+  evidence: Map<string, Evidence>;
   /** Signals raised and not cleared, by {@link signalKey}. */
   signals: Map<string, RaisedSignal>;
   /** By pattern (or kind) and classification. */
@@ -176,7 +169,7 @@ export function emptyState(): FileState {
     dispatches: new Map(),
     attempts: new Map(),
     tasks: new Map(),
-    failures: new Map(),
+    evidence: new Map(),
     signals: new Map(),
     frontier: new Map(),
     proposals: new Map(),
@@ -184,20 +177,23 @@ export function emptyState(): FileState {
   };
 }
 
-/** A state that can be taken further without changing the one it came from: for looking at what a command's own facts lead to. */
+/**
+ * A state that can be taken further without changing the one it came from, which must stay as it is meanwhile: for looking at what a
+ * command's own facts lead to.
+ */
 export function fork(state: FileState): FileState {
   return {
     ...state,
     builder: { ...state.builder },
-    histogram: new Map(state.histogram),
-    dispatches: new Map(state.dispatches),
-    attempts: new Map(state.attempts),
-    tasks: new Map(state.tasks),
-    failures: new Map([...state.failures].map(([key, failures]) => [key, new Map(failures)])),
-    signals: new Map(state.signals),
-    frontier: new Map(state.frontier),
-    proposals: new Map(state.proposals),
-    resolved: new Map(state.resolved),
+    histogram: new Overlay(state.histogram),
+    dispatches: new Overlay(state.dispatches),
+    attempts: new Overlay(state.attempts),
+    tasks: new Overlay(state.tasks),
+    evidence: new Map([...state.evidence].map(([configuration, evidence]) => [configuration, forkEvidence(evidence)])),
+    signals: new Overlay(state.signals),
+    frontier: new Overlay(state.frontier),
+    proposals: new Overlay(state.proposals),
+    resolved: new Overlay(state.resolved),
   };
 }
 

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { OpenDispatchCommand } from '../application/commands/open-dispatch.js';
 import { RecordAttemptCommand } from '../application/commands/record-attempt.js';
 import { RecordFrontierOutcomeCommand } from '../application/commands/record-frontier-outcome.js';
-import { AbandonDispatchCommand, ResolveProposalCommand } from '../application/commands/settle.js';
+import { AbandonDispatchCommand, HeartbeatCommand, ResolveProposalCommand } from '../application/commands/settle.js';
 import type { Call } from '../application/file-command.js';
 import * as bodies from '../catalogue/commands.js';
 import { CallOf } from './input.js';
@@ -45,6 +45,16 @@ export class CommandsController {
     @CallOf() call: Call,
   ): Promise<object> {
     return this.commands.execute(new RecordFrontierOutcomeCommand(dispatchId, body, call));
+  }
+
+  @Post('dispatches/:dispatchId/heartbeat')
+  @HttpCode(200)
+  heartbeat(
+    @Param('dispatchId') dispatchId: string,
+    @Body({ schema: bodies.heartbeatBody }) _body: unknown,
+    @CallOf() call: Call,
+  ): Promise<object> {
+    return this.commands.execute(new HeartbeatCommand(dispatchId, call));
   }
 
   @Post('dispatches/:dispatchId/abandon')

@@ -29,8 +29,11 @@ export class QueriesController {
   }
 
   @Get('dispatches/:dispatchId')
-  dispatch(@Param('dispatchId') dispatchId: string): Promise<object> {
-    return this.queries.execute(new DispatchById(dispatchId));
+  dispatch(
+    @Param('dispatchId') dispatchId: string,
+    @Query({ schema: queries.dispatchQuery }) { wait }: queries.DispatchQuery,
+  ): Promise<object> {
+    return this.queries.execute(new DispatchById(dispatchId, wait));
   }
 
   @Get('attempts/:attemptId')

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Change, ProjectedEvent, Projection, Row, RowKey, Rows } from '../../../projections/projection.js';
 import type { ProjectionRows, StoredEvent } from '../../application/ports.js';
 import { transaction } from './pool.js';
+import { CREATE_SNAPSHOTS } from './snapshots.js';
 import { createStatements, deleteByKeys, dropStatements, fromDatabase, SCHEMA, selectByKeys, upsert } from './tables.js';
 
 const CHECKPOINTS = `${SCHEMA}.checkpoints`;
@@ -22,6 +23,7 @@ export class ProjectionStore implements ProjectionRows {
       await client.query(
         `CREATE TABLE IF NOT EXISTS ${CHECKPOINTS} (name text PRIMARY KEY, version integer NOT NULL, position numeric(20))`,
       );
+      await client.query(CREATE_SNAPSHOTS);
       for (const projection of this.projections) {
         const { rows } = await client.query(`SELECT version FROM ${CHECKPOINTS} WHERE name = $1`, [projection.name]);
         const stale = rows[0] !== undefined && rows[0].version !== projection.version;

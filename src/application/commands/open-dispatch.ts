@@ -3,7 +3,8 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { OpenDispatchBody } from '../../catalogue/commands.js';
 import { defaultPolicy } from '../../catalogue/policy.js';
 import { configurationOf } from '../../domain/calibrate.js';
-import { dispatchIdOf, fileIdOf, sha256 } from '../../domain/ids.js';
+import type { Hint } from '../../domain/hint.js';
+import { dispatchIdOf, fileIdOf, fileStream, sha256 } from '../../domain/ids.js';
 import { type OpenDispatch, openDispatch } from '../../domain/open-dispatch.js';
 import { eventOf, hintFor, hintOf, nextOf, proposalOf, standing } from '../answers.js';
 import type { Call, Handled } from '../file-command.js';
@@ -30,28 +31,30 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
 
   async execute({ body, call }: OpenDispatchCommand) {
     const targetFile = body.targetFile ?? body.targetFiles![0]!;
-    const command = await this.commandOf(body, targetFile);
+    const fileId = fileIdOf(body.repo, targetFile);
+    const dispatchId = dispatchIdOf(fileId, this.ids.short());
+    const asker = { taskId: taskIdOf(body.task), model: body.model, configuration: configurationOf(body.model) };
     const handled = await this.handling.handle({
-      ...{ repo: body.repo, targetFile, call, dispatchId: null },
-      decide: (state, context) => openDispatch(state, command, context),
+      ...{ stream: fileStream(fileId), where: { repo: body.repo, targetFile }, call, dispatchId: null },
+      prepare: () => this.commandOf(body, dispatchId, targetFile),
+      decide: (state, context, command) => openDispatch(state, command, context),
+      see: (before, context) => ({ coldStart: before.counted === 0, hint: hintFor(before, asker, context) }),
     });
-    return this.answer(handled, command, targetFile);
+    return this.answer(handled, body, targetFile);
   }
 
-  private async commandOf(body: OpenDispatchBody, targetFile: string): Promise<OpenDispatch> {
+  private async commandOf(body: OpenDispatchBody, dispatchId: string, targetFile: string): Promise<OpenDispatch> {
     const { task, model } = body;
-    const descriptionHash = task.description ? sha256(task.description) : null;
     const [description, prompt] = await Promise.all([
       this.payloads.storeOptional(task.description),
       this.payloads.storeOptional(task.prompt),
     ]);
     return {
-      dispatchId: dispatchIdOf(fileIdOf(body.repo, targetFile), this.ids.short()),
+      dispatchId,
       targetFiles: [...new Set(body.targetFiles ?? [targetFile])],
-      // A task without an id is known by what it asks for.
-      taskId: task.id ?? descriptionHash!.slice(0, 16),
+      taskId: taskIdOf(task),
       description,
-      descriptionHash,
+      descriptionHash: task.description ? sha256(task.description) : null,
       prompt,
       parentTaskId: task.parentTaskId ?? null,
       model,
@@ -67,20 +70,22 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
     };
   }
 
-  private async answer(handled: Handled, command: OpenDispatch, targetFile: string) {
-    const { before, after, context, position } = handled;
+  private async answer(handled: Handled<{ coldStart: boolean; hint: Hint }>, body: OpenDispatchBody, targetFile: string) {
+    const { seen, dispatch, proposal, position } = handled;
     const decision = eventOf(handled, 'NextStepDecided')!;
-    const dispatch = decision.dispatchId === null ? undefined : after.dispatches.get(decision.dispatchId);
-    const proposal = decision.proposalId === null ? undefined : after.proposals.get(decision.proposalId);
-    const asker = { taskId: command.taskId, model: command.model, configuration: configurationOf(command.model) };
     return {
       dispatchId: decision.dispatchId,
-      coldStart: before.counted === 0,
-      hint: hintOf(hintFor(before, asker, context), command.carry !== 'none'),
+      coldStart: seen.coldStart,
+      hint: hintOf(seen.hint, body.carry !== 'none'),
       proposal: proposal ? await proposalOf(proposal, targetFile, this.payloads) : null,
       runningDispatchId: decision.runningDispatchId,
       next: nextOf(decision),
-      ...(dispatch ? standing(dispatch, position) : { dispatch: null, profile: command.profile, position }),
+      ...(dispatch ? standing(dispatch, position) : { dispatch: null, profile: body.profile ?? null, position }),
     };
   }
+}
+
+/** A task without an id is known by what it asks for. */
+function taskIdOf({ id, description }: OpenDispatchBody['task']): string {
+  return id ?? sha256(description!).slice(0, 16);
 }

@@ -1,16 +1,14 @@
-import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { RecordAttemptBody } from '../../catalogue/commands.js';
-import { recordAttempt } from '../../domain/record-attempt.js';
+import { recordAttempt, requireRoom } from '../../domain/record-attempt.js';
 import { Conflict } from '../../domain/recorder.js';
 import { eventOf, nextOf, proposalOf, standing } from '../answers.js';
 import { attemptFacts } from '../attempt-facts.js';
 import type { Call, Handled } from '../file-command.js';
-import type { FileHistory } from '../file-history.js';
+import type { WholeHistory } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
-import { historyOfId, knownDispatch } from '../known.js';
+import { knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
-import { EVENT_LOG, type EventLog } from '../ports.js';
 
 export class RecordAttemptCommand extends Command<object> {
   constructor(
@@ -27,21 +25,25 @@ export class RecordAttemptHandler implements ICommandHandler<RecordAttemptComman
   constructor(
     private readonly handling: CommandHandling,
     private readonly payloads: Payloads,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
   ) {}
 
   async execute({ dispatchId, body: { attempt: number, ...body }, call }: RecordAttemptCommand) {
-    const { repo, targetFile, state } = await historyOfId(this.log, 'd', dispatchId);
-    knownDispatch(state, dispatchId);
-    const facts = await attemptFacts(body, this.payloads);
     const handled = await this.handling.handle({
-      ...{ repo, targetFile, call, dispatchId },
-      sameAs: (history) => (number == null ? null : sameNumber(history, dispatchId, number, call)),
-      decide: (current, context) => {
-        const dispatch = knownDispatch(current, dispatchId);
+      ...{ stream: streamOf('d', dispatchId), call, dispatchId },
+      knows: (state) => state.dispatches.has(dispatchId),
+      repeats: {
+        suspects: (state) => number != null && number <= (state.dispatches.get(dispatchId)?.recorded ?? Number.POSITIVE_INFINITY),
+        find: (whole) => sameNumber(whole, dispatchId, number!, call),
+      },
+      prepare: async (state) => {
+        requireRoom(knownDispatch(state, dispatchId));
+        return attemptFacts(body, this.payloads);
+      },
+      decide: (state, context, facts) => {
+        const dispatch = knownDispatch(state, dispatchId);
         if (number != null && number !== dispatch.recorded + 1)
           throw new Conflict(`the next attempt of ${dispatchId} is number ${dispatch.recorded + 1}, not ${number}`);
-        return recordAttempt(current, dispatch, facts, context);
+        return recordAttempt(state, dispatch, facts, context);
       },
     });
     return attemptAnswer(handled, this.payloads);
@@ -49,8 +51,8 @@ export class RecordAttemptHandler implements ICommandHandler<RecordAttemptComman
 }
 
 /** The command that took an attempt's number before. Throws {@link Conflict} where its body was another. */
-function sameNumber(history: FileHistory, dispatchId: string, number: number, call: Call): string | null {
-  const taken = history.events.find(
+function sameNumber({ events }: WholeHistory, dispatchId: string, number: number, call: Call): string | null {
+  const taken = events.find(
     ({ event }) => event.type === 'AttemptRecorded' && event.data.dispatchId === dispatchId && event.data.attempt === number,
   );
   if (taken === undefined) return null;
@@ -60,15 +62,15 @@ function sameNumber(history: FileHistory, dispatchId: string, number: number, ca
 }
 
 /** What is answered to an attempt of either seat. */
-export async function attemptAnswer(handled: Handled, payloads: Payloads) {
+export async function attemptAnswer(handled: Handled<unknown>, payloads: Payloads) {
   const { attemptId, attempt, late } = eventOf(handled, 'AttemptRecorded')!;
-  const { verdict, patterns, signature, infraKind, disagreement, dispatchId } = eventOf(handled, 'VerdictReached')!;
+  const { verdict, patterns, signature, infraKind, disagreement } = eventOf(handled, 'VerdictReached')!;
   const staged = eventOf(handled, 'ProposalStaged');
   const proposal = staged && { ...staged, stagedAt: staged.at };
   return {
     ...{ attemptId, attempt, verdict, patterns, signature, infraKind, disagreement, late },
     proposal: proposal ? await proposalOf(proposal, proposal.targetFile, payloads) : null,
     next: nextOf(eventOf(handled, 'NextStepDecided')!),
-    ...standing(knownDispatch(handled.after, dispatchId), handled.position),
+    ...standing(handled.dispatch!, handled.position),
   };
 }

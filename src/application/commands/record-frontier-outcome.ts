@@ -1,15 +1,13 @@
-import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { RecordFrontierOutcomeBody } from '../../catalogue/commands.js';
-import { recordFrontierOutcome } from '../../domain/record-attempt.js';
+import { recordFrontierOutcome, requireOpenOrLate } from '../../domain/record-attempt.js';
 import { eventOf } from '../answers.js';
 import { attemptFacts } from '../attempt-facts.js';
 import { InvalidField } from '../errors.js';
 import type { Call } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
-import { historyOfId, knownDispatch } from '../known.js';
+import { knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
-import { EVENT_LOG, type EventLog } from '../ports.js';
 import { attemptAnswer } from './record-attempt.js';
 
 export class RecordFrontierOutcomeCommand extends Command<object> {
@@ -27,17 +25,21 @@ export class RecordFrontierOutcomeHandler implements ICommandHandler<RecordFront
   constructor(
     private readonly handling: CommandHandling,
     private readonly payloads: Payloads,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
   ) {}
 
   async execute({ dispatchId, body: { model, ...body }, call }: RecordFrontierOutcomeCommand) {
-    const { repo, targetFile, state } = await historyOfId(this.log, 'd', dispatchId);
-    const frontier = model ?? knownDispatch(state, dispatchId).frontier;
-    if (frontier === null) throw new InvalidField('model', 'is required: the dispatch names no frontier');
-    const facts = await attemptFacts(body, this.payloads);
     const handled = await this.handling.handle({
-      ...{ repo, targetFile, call, dispatchId },
-      decide: (current, context) => recordFrontierOutcome(current, knownDispatch(current, dispatchId), facts, frontier, context),
+      ...{ stream: streamOf('d', dispatchId), call, dispatchId },
+      knows: (state) => state.dispatches.has(dispatchId),
+      prepare: async (state) => {
+        const dispatch = knownDispatch(state, dispatchId);
+        requireOpenOrLate(dispatch);
+        const frontier = model ?? dispatch.frontier;
+        if (frontier === null) throw new InvalidField('model', 'is required: the dispatch names no frontier');
+        return { frontier, facts: await attemptFacts(body, this.payloads) };
+      },
+      decide: (state, context, { frontier, facts }) =>
+        recordFrontierOutcome(state, knownDispatch(state, dispatchId), facts, frontier, context),
     });
     return {
       ...(await attemptAnswer(handled, this.payloads)),

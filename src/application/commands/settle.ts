@@ -1,13 +1,12 @@
-import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { AbandonBody, ResolveBody } from '../../catalogue/commands.js';
-import { abandonDispatch, resolveProposal } from '../../domain/settle.js';
+import { abandonDispatch, renewLease, resolveProposal } from '../../domain/settle.js';
+import type { FileState } from '../../domain/state.js';
 import { nextOf, standing } from '../answers.js';
 import { NotFound } from '../errors.js';
 import type { Call } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
-import { historyOfId, knownDispatch } from '../known.js';
-import { EVENT_LOG, type EventLog } from '../ports.js';
+import { knownDispatch, streamOf } from '../known.js';
 
 export class AbandonDispatchCommand extends Command<object> {
   constructor(
@@ -21,21 +20,41 @@ export class AbandonDispatchCommand extends Command<object> {
 
 @CommandHandler(AbandonDispatchCommand)
 export class AbandonDispatchHandler implements ICommandHandler<AbandonDispatchCommand> {
-  constructor(
-    private readonly handling: CommandHandling,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
-  ) {}
+  constructor(private readonly handling: CommandHandling) {}
 
   async execute({ dispatchId, body, call }: AbandonDispatchCommand) {
-    const { repo, targetFile } = await historyOfId(this.log, 'd', dispatchId);
-    const { after, context, position } = await this.handling.handle({
-      ...{ repo, targetFile, call, dispatchId },
+    const { dispatch, context, position } = await this.handling.handle({
+      ...{ stream: streamOf('d', dispatchId), call, dispatchId },
+      knows: (state) => state.dispatches.has(dispatchId),
       decide: (state, now) => abandonDispatch(state, knownDispatch(state, dispatchId), body.reason ?? null, now),
     });
     // Nothing was decided from evidence here, so there is no decision to name: only what the caller's own word led to.
     const basedOn = [{ stream: position.stream, revision: position.revision }];
     const reason = { rule: 'abandoned', detail: 'the caller gave the dispatch up', basedOn, policy: context.policyHash };
-    return { next: { step: 'stop', terminal: true, reason }, ...standing(knownDispatch(after, dispatchId), position) };
+    return { next: { step: 'stop', terminal: true, reason }, ...standing(dispatch!, position) };
+  }
+}
+
+export class HeartbeatCommand extends Command<object> {
+  constructor(
+    readonly dispatchId: string,
+    readonly call: Call,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(HeartbeatCommand)
+export class HeartbeatHandler implements ICommandHandler<HeartbeatCommand> {
+  constructor(private readonly handling: CommandHandling) {}
+
+  async execute({ dispatchId, call }: HeartbeatCommand) {
+    const { dispatch, position } = await this.handling.handle({
+      ...{ stream: streamOf('d', dispatchId), call, dispatchId },
+      knows: (state) => state.dispatches.has(dispatchId),
+      decide: (state, context) => renewLease(state, knownDispatch(state, dispatchId), context),
+    });
+    return { next: dispatch!.last && nextOf(dispatch!.last), ...standing(dispatch!, position) };
   }
 }
 
@@ -51,20 +70,20 @@ export class ResolveProposalCommand extends Command<object> {
 
 @CommandHandler(ResolveProposalCommand)
 export class ResolveProposalHandler implements ICommandHandler<ResolveProposalCommand> {
-  constructor(
-    private readonly handling: CommandHandling,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
-  ) {}
+  constructor(private readonly handling: CommandHandling) {}
 
   async execute({ proposalId, body, call }: ResolveProposalCommand) {
-    const { repo, targetFile, state } = await historyOfId(this.log, 'p', proposalId);
-    const dispatchId = (state.proposals.get(proposalId) ?? state.resolved.get(proposalId))?.dispatchId;
-    if (dispatchId === undefined) throw new NotFound(`there is no proposal ${proposalId}`);
-    const { after, position } = await this.handling.handle({
-      ...{ repo, targetFile, call, dispatchId },
-      decide: (current, context) => resolveProposal(current, proposalId, body.resolution, context),
+    const dispatchOfProposal = (state: FileState) => (state.proposals.get(proposalId) ?? state.resolved.get(proposalId))?.dispatchId;
+    const { seen: dispatch, position } = await this.handling.handle({
+      ...{ stream: streamOf('p', proposalId), call, dispatchId: null },
+      knows: (state) => state.dispatches.has(dispatchOfProposal(state) ?? ''),
+      see: (state) => {
+        const dispatchId = dispatchOfProposal(state);
+        if (dispatchId === undefined) throw new NotFound(`there is no proposal ${proposalId}`);
+        return knownDispatch(state, dispatchId);
+      },
+      decide: (state, context) => resolveProposal(state, proposalId, body.resolution, context),
     });
-    const dispatch = knownDispatch(after, dispatchId);
     return { proposalId, status: body.resolution, next: dispatch.last && nextOf(dispatch.last), ...standing(dispatch, position) };
   }
 }

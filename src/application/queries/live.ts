@@ -5,12 +5,17 @@ import type { AuditEventsQuery, MemoryQuery } from '../../catalogue/queries.js';
 import { configurationOf, liveSignals } from '../../domain/calibrate.js';
 import { fileIdOf, fileStream } from '../../domain/ids.js';
 import { infraCooldown, openDispatches } from '../../domain/next-step.js';
+import type { Context } from '../../domain/recorder.js';
 import { dispatchOf, hintFor, hintOf, nextOf } from '../answers.js';
-import { type FileHistory, positionOf, readHistory } from '../file-history.js';
+import { FileHistories } from '../file-histories.js';
+import { type FileHistory, positionOf, type WholeHistory } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
-import { historyOfId, knownAttempt, knownDispatch } from '../known.js';
+import { knownAttempt, knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
 import { EVENT_LOG, type EventLog } from '../ports.js';
+
+/** How often who waits for a dispatch looks for what another instance appended. */
+const LOOK_AGAIN_MS = 500;
 
 /** What is known of a file, from its stream's head. */
 export class MemoryOfFile extends Query<object> {
@@ -23,67 +28,84 @@ export class MemoryOfFile extends Query<object> {
 export class MemoryOfFileHandler implements IQueryHandler<MemoryOfFile> {
   constructor(
     private readonly handling: CommandHandling,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
+    private readonly histories: FileHistories,
   ) {}
 
-  async execute({ query: { repo, targetFile, model, taskId } }: MemoryOfFile) {
-    const history = await readHistory(this.log, fileStream(fileIdOf(repo, targetFile)));
-    const { state } = history;
-    const context = this.handling.contextOf(repo, targetFile);
-    const asked = model === undefined ? [...state.failures.keys()] : [configurationOf(model)];
-    const signals = asked.flatMap((configuration) =>
-      liveSignals(state, configuration, context.policy, context.now).map(({ newest: _newest, ...signal }) => ({
-        ...signal,
-        configuration,
-      })),
-    );
-    const hint = hintFor(state, { taskId: taskId ?? null, model: model ?? '', configuration: configurationOf(model ?? '') }, context);
-    const cooling = infraCooldown(state, context.policy, context.now);
-    return {
-      repo,
-      targetFile,
-      passed: state.builder.pass,
-      failed: state.builder.fail,
-      blocked: state.builder.blocked,
-      histogram: hint.patterns.map(({ pattern, code, category, occurrences }) => ({ pattern, code, category, attempts: occurrences })),
-      signals,
-      skip: cooling && { rule: cooling.rule, detail: cooling.detail, retryAfterSeconds: cooling.retryAfterSeconds },
-      hint: hintOf(hint),
-      frontier: [...state.frontier.values()],
-      openDispatches: openDispatches(state).map(({ taskId: task, ...dispatch }) => ({
-        taskId: task,
-        ...dispatchOf({ taskId: task, ...dispatch }),
-      })),
-      position: positionOf(history),
-    };
+  async execute({ query }: MemoryOfFile) {
+    const stream = fileStream(fileIdOf(query.repo, query.targetFile));
+    return this.histories.look(stream, (history) => memoryOf(history, query, this.handling.contextOf(stream, query)));
   }
 }
 
+function memoryOf(history: FileHistory, { repo, targetFile, model, taskId }: MemoryQuery, context: Context) {
+  const { state } = history;
+  const asked = model === undefined ? [...state.evidence.keys()] : [configurationOf(model)];
+  const signals = asked.flatMap((configuration) =>
+    liveSignals(state, configuration, context.policy, context.now).map(({ newest: _newest, ...signal }) => ({ ...signal, configuration })),
+  );
+  const hint = hintFor(state, { taskId: taskId ?? null, model: model ?? '', configuration: configurationOf(model ?? '') }, context);
+  const cooling = infraCooldown(state, context.policy, context.now);
+  return {
+    repo,
+    targetFile,
+    passed: state.builder.pass,
+    failed: state.builder.fail,
+    blocked: state.builder.blocked,
+    histogram: hint.patterns.map(({ pattern, code, category, occurrences }) => ({ pattern, code, category, attempts: occurrences })),
+    signals,
+    skip: cooling && { rule: cooling.rule, detail: cooling.detail, retryAfterSeconds: cooling.retryAfterSeconds },
+    hint: hintOf(hint),
+    frontier: [...state.frontier.values()],
+    openDispatches: openDispatches(state).map((dispatch) => ({ taskId: dispatch.taskId, ...dispatchOf(dispatch) })),
+    position: positionOf(history),
+  };
+}
+
 export class DispatchById extends Query<object> {
-  constructor(readonly dispatchId: string) {
+  constructor(
+    readonly dispatchId: string,
+    readonly waitSeconds: number,
+  ) {
     super();
   }
 }
 
 @QueryHandler(DispatchById)
 export class DispatchByIdHandler implements IQueryHandler<DispatchById> {
-  constructor(@Inject(EVENT_LOG) private readonly log: EventLog) {}
+  constructor(private readonly histories: FileHistories) {}
 
-  async execute({ dispatchId }: DispatchById) {
-    const history = await historyOfId(this.log, 'd', dispatchId);
-    const dispatch = knownDispatch(history.state, dispatchId);
-    const { taskId, model, frontier, budget, profile, carry, cold, last } = dispatch;
-    const attempts = [...history.state.attempts.values()].filter((attempt) => attempt.dispatchId === dispatchId);
-    return {
-      ...{ repo: history.repo, targetFile: history.targetFile, taskId, model, frontier, budget, profile, carry, coldStart: cold },
-      ...dispatchOf(dispatch),
-      next: last && nextOf(last),
-      attemptList: attempts.map(({ attemptId, attempt, seat, model: by, verdict, patterns, signature, infraKind, late, at }) => ({
-        ...{ attemptId, attempt, seat, model: by, verdict, patterns, signature, infraKind, late, at },
-      })),
-      position: positionOf(history),
-    };
+  /** With `waitSeconds` the answer comes as soon as the dispatch is closed, and after that time as it then stands. */
+  async execute({ dispatchId, waitSeconds }: DispatchById) {
+    const stream = streamOf('d', dispatchId);
+    const until = performance.now() + waitSeconds * 1000;
+    for (;;) {
+      const left = until - performance.now();
+      // Listened for before the look, so that nothing falls between the two.
+      const appended = left > 0 ? this.histories.untilAppended(stream, Math.min(left, LOOK_AGAIN_MS)) : undefined;
+      const atHand = await this.histories.look(
+        stream,
+        (history) => history.state.dispatches.has(dispatchId) && dispatchIn(history, dispatchId),
+      );
+      const dispatch = atHand || dispatchIn(await this.histories.whole(stream), dispatchId);
+      if (dispatch.status === 'closed' || appended === undefined || this.histories.closing) return dispatch;
+      await appended;
+    }
   }
+}
+
+function dispatchIn(history: FileHistory, dispatchId: string) {
+  const dispatch = knownDispatch(history.state, dispatchId);
+  const { taskId, model, frontier, budget, profile, carry, cold, last } = dispatch;
+  const attempts = [...history.state.attempts.values()].filter((attempt) => attempt.dispatchId === dispatchId);
+  return {
+    ...{ ...history.where, taskId, model, frontier, budget, profile, carry, coldStart: cold },
+    ...dispatchOf(dispatch),
+    next: last && nextOf(last),
+    attemptList: attempts.map(({ attemptId, attempt, seat, model: by, verdict, patterns, signature, infraKind, late, at }) => ({
+      ...{ attemptId, attempt, seat, model: by, verdict, patterns, signature, infraKind, late, at },
+    })),
+    position: positionOf(history),
+  };
 }
 
 /** One attempt with all that its events say, texts whole. */
@@ -96,12 +118,12 @@ export class AttemptById extends Query<object> {
 @QueryHandler(AttemptById)
 export class AttemptByIdHandler implements IQueryHandler<AttemptById> {
   constructor(
+    private readonly histories: FileHistories,
     private readonly payloads: Payloads,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
   ) {}
 
   async execute({ attemptId }: AttemptById) {
-    const history = await historyOfId(this.log, 'a', attemptId);
+    const history = await this.histories.whole(streamOf('a', attemptId));
     const { verdict, patterns, signature, infraKind } = knownAttempt(history.state, attemptId);
     const recorded = find(history, attemptId, 'AttemptRecorded')!;
     const reached = find(history, attemptId, 'VerdictReached')!;
@@ -128,7 +150,7 @@ export class AttemptByIdHandler implements IQueryHandler<AttemptById> {
   }
 }
 
-function find<T extends FileEvent['type']>(history: FileHistory, attemptId: string, type: T) {
+function find<T extends FileEvent['type']>(history: WholeHistory, attemptId: string, type: T) {
   const found = history.events.find(({ event }) => event.type === type && 'attemptId' in event.data && event.data.attemptId === attemptId);
   return found?.event.data as Extract<FileEvent, { type: T }>['data'] | undefined;
 }

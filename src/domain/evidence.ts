@@ -1,0 +1,109 @@
+import { type ErrorPattern, patternKey } from '../catalogue/primitives.js';
+import { Overlay } from './overlay.js';
+
+/** A failure of a configuration that nothing has overcome, discounted or corrected. */
+export interface Failure {
+  attemptId: string;
+  taskId: string;
+  /** Names its patterns: the key of a {@link PatternSet}. */
+  set: string;
+  imported: boolean;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Later is newer. */
+  sequence: number;
+}
+
+/** A list that grows at its newest end without being copied. */
+interface Chain {
+  failure: Failure;
+  older: Chain | null;
+}
+
+/** How many live failures carry exactly these patterns. */
+interface PatternSet {
+  keys: string[];
+  failures: number;
+}
+
+type Label = Pick<ErrorPattern, 'pattern' | 'code'>;
+
+/**
+ * The live failures of one builder configuration on one file, with the counts that signals are computed from kept up to date: adding or
+ * overcoming a failure costs the same however many there are.
+ */
+export interface Evidence {
+  model: string;
+  /** By attempt id, oldest first. */
+  failures: Map<string, Failure>;
+  /** By pattern key. */
+  tallies: Map<string, Label & { failures: number }>;
+  sets: Map<string, PatternSet>;
+  /** Newest first; some may no longer be live. */
+  newest: Chain | null;
+  ofTask: Map<string, Chain>;
+}
+
+export function noEvidence(model: string): Evidence {
+  return { model, failures: new Map(), tallies: new Map(), sets: new Map(), newest: null, ofTask: new Map() };
+}
+
+/** One that can be taken further without changing this. */
+export function forkEvidence({ model, failures, tallies, sets, newest, ofTask }: Evidence): Evidence {
+  return {
+    ...{ model, newest, failures: new Overlay(failures), tallies: new Overlay(tallies), sets: new Overlay(sets) },
+    ofTask: new Overlay(ofTask),
+  };
+}
+
+/** What the same evidence would be if only some of its failures were there, in the given order. */
+export function evidenceOf(model: string, failures: Iterable<Failure>, labels: ReadonlyMap<string, Label>): Evidence {
+  const evidence = noEvidence(model);
+  for (const failure of failures) add(evidence, failure, labels);
+  return evidence;
+}
+
+export function addFailure(evidence: Evidence, failure: Omit<Failure, 'set'>, patterns: ErrorPattern[]): void {
+  const labels = new Map(patterns.map((pattern) => [patternKey(pattern), pattern]));
+  add(evidence, { ...failure, set: JSON.stringify([...labels.keys()].sort()) }, labels);
+}
+
+function add(evidence: Evidence, failure: Failure, labels: ReadonlyMap<string, Label>): void {
+  evidence.failures.set(failure.attemptId, failure);
+  evidence.newest = { failure, older: evidence.newest };
+  evidence.ofTask.set(failure.taskId, { failure, older: evidence.ofTask.get(failure.taskId) ?? null });
+  const { keys, failures } = evidence.sets.get(failure.set) ?? { keys: JSON.parse(failure.set) as string[], failures: 0 };
+  evidence.sets.set(failure.set, { keys, failures: failures + 1 });
+  for (const key of keys) {
+    const { pattern, code, failures: before } = evidence.tallies.get(key) ?? { ...labels.get(key)!, failures: 0 };
+    evidence.tallies.set(key, { pattern, code, failures: before + 1 });
+  }
+}
+
+/** A pass overcomes what the same configuration failed of the same task. */
+export function overcome(evidence: Evidence, taskId: string): void {
+  for (let link = evidence.ofTask.get(taskId) ?? null; link !== null; link = link.older) {
+    const { attemptId, set } = link.failure;
+    evidence.failures.delete(attemptId);
+    const { keys } = evidence.sets.get(set)!;
+    lower(evidence.sets, set);
+    for (const key of keys) lower(evidence.tallies, key);
+  }
+  evidence.ofTask.delete(taskId);
+}
+
+function lower<T extends { failures: number }>(counts: Map<string, T>, key: string): void {
+  const entry = counts.get(key)!;
+  if (entry.failures === 1) counts.delete(key);
+  else counts.set(key, { ...entry, failures: entry.failures - 1 });
+}
+
+/** The newest live failures whose patterns `fits` holds for, at most `limit`, oldest of them first. */
+export function newestFailures(evidence: Evidence, limit: number, fits: (keys: string[]) => boolean): Failure[] {
+  const found: Failure[] = [];
+  for (let link = evidence.newest; link !== null && found.length < limit; link = link.older) {
+    const { attemptId, set } = link.failure;
+    if (evidence.failures.has(attemptId) && fits(evidence.sets.get(set)!.keys)) found.push(link.failure);
+  }
+  return found.reverse();
+}

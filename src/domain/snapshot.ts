@@ -1,0 +1,96 @@
+import { type Evidence, evidenceOf, type Failure } from './evidence.js';
+import { type DispatchState, emptyState, type FileState, type TaskState } from './state.js';
+
+/** To be raised whenever a fold of the same events, or its packed form, comes out otherwise than before: older snapshots are then no use. */
+export const FOLD_VERSION = 1;
+
+type Packed = ReturnType<typeof packState>;
+
+/** A state as plain JSON, small: live failures as columns, their patterns and tasks by number. */
+export function packState(state: FileState) {
+  return {
+    ...{ revision: state.revision, counted: state.counted, builder: state.builder, blockedRun: state.blockedRun },
+    histogram: [...state.histogram],
+    dispatches: [...state.dispatches.values()].map((dispatch) => ({ ...dispatch, failedPatterns: [...dispatch.failedPatterns] })),
+    attempts: [...state.attempts.values()],
+    tasks: [...state.tasks].map(([taskId, task]) => [taskId, packTask(task)] as const),
+    evidence: [...state.evidence].map(([configuration, evidence]) => [configuration, packEvidence(evidence)] as const),
+    signals: [...state.signals],
+    frontier: [...state.frontier],
+    proposals: [...state.proposals],
+    resolved: [...state.resolved],
+  };
+}
+
+export function unpackState(packed: Packed): FileState {
+  return {
+    ...emptyState(),
+    ...{ revision: packed.revision, counted: packed.counted, builder: packed.builder, blockedRun: packed.blockedRun },
+    histogram: new Map(packed.histogram),
+    dispatches: new Map(
+      packed.dispatches.map((dispatch) => [
+        dispatch.dispatchId,
+        { ...dispatch, failedPatterns: new Set(dispatch.failedPatterns) } as DispatchState,
+      ]),
+    ),
+    attempts: new Map(packed.attempts.map((attempt) => [attempt.attemptId, attempt])),
+    tasks: new Map(packed.tasks.map(([taskId, task]) => [taskId, unpackTask(task)])),
+    evidence: new Map(packed.evidence.map(([configuration, evidence]) => [configuration, unpackEvidence(evidence)])),
+    signals: new Map(packed.signals),
+    frontier: new Map(packed.frontier),
+    proposals: new Map(packed.proposals),
+    resolved: new Map(packed.resolved),
+  };
+}
+
+function packTask({ failedPatterns, frontierFailures, passedSinceFrontier, passedAfter }: TaskState) {
+  return {
+    failedPatterns: [...failedPatterns],
+    frontierFailures: [...frontierFailures].map(([frontier, descriptions]) => [frontier, [...descriptions]] as const),
+    passedSinceFrontier: passedSinceFrontier && [...passedSinceFrontier],
+    passedAfter,
+  };
+}
+
+function unpackTask({ failedPatterns, frontierFailures, passedSinceFrontier, passedAfter }: ReturnType<typeof packTask>): TaskState {
+  return {
+    failedPatterns: new Set(failedPatterns),
+    frontierFailures: new Map(frontierFailures.map(([frontier, descriptions]) => [frontier, new Set(descriptions)])),
+    passedSinceFrontier: passedSinceFrontier && new Set(passedSinceFrontier),
+    passedAfter,
+  };
+}
+
+function packEvidence({ model, failures, tallies }: Evidence) {
+  const sets = new Map<string, number>();
+  const tasks = new Map<string, number>();
+  const numberOf = (known: Map<string, number>, name: string) => known.get(name) ?? known.set(name, known.size).size - 1;
+  const live = [...failures.values()];
+  return {
+    model,
+    labels: [...tallies].map(([key, { pattern, code }]) => [key, { pattern, code }] as const),
+    attemptIds: live.map(({ attemptId }) => attemptId),
+    ofTask: live.map(({ taskId }) => numberOf(tasks, taskId)),
+    ofSet: live.map(({ set }) => numberOf(sets, set)),
+    sequences: live.map(({ sequence }) => sequence),
+    times: live.map(({ at }) => at),
+    imported: live.flatMap(({ imported, attemptId }) => (imported ? [attemptId] : [])),
+    tasks: [...tasks.keys()],
+    sets: [...sets.keys()],
+  };
+}
+
+function unpackEvidence(packed: ReturnType<typeof packEvidence>): Evidence {
+  const imported = new Set(packed.imported);
+  const failures = packed.attemptIds.map(
+    (attemptId, i): Failure => ({
+      attemptId,
+      taskId: packed.tasks[packed.ofTask[i]!]!,
+      set: packed.sets[packed.ofSet[i]!]!,
+      sequence: packed.sequences[i]!,
+      at: packed.times[i]!,
+      imported: imported.has(attemptId),
+    }),
+  );
+  return evidenceOf(packed.model, failures, new Map(packed.labels));
+}
