@@ -6,6 +6,7 @@ import { dispatches } from '../projections/dispatches.js';
 import { failureHistogram } from '../projections/failure-histogram.js';
 import { proposals } from '../projections/proposals.js';
 import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
+import { PostgresLeadership } from './adapters/postgres/leadership.js';
 import { createPool } from './adapters/postgres/pool.js';
 import { ProjectionStore } from './adapters/postgres/projection-store.js';
 import { PostgresReadModels } from './adapters/postgres/read-models.js';
@@ -16,8 +17,9 @@ import { RecordFrontierOutcomeHandler } from './application/commands/record-fron
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
 import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
+import { Metrics } from './application/metrics.js';
 import { Payloads } from './application/payloads.js';
-import { type Clock, EVENT_LOG, IDS, type Ids, READ_MODELS } from './application/ports.js';
+import { type Clock, EVENT_LOG, IDS, type Ids, PROJECTION_ROWS, READ_MODELS } from './application/ports.js';
 import { AttemptByIdHandler, DispatchByIdHandler, EventsOfFileHandler, MemoryOfFileHandler } from './application/queries/live.js';
 import { CorrectionPairsHandler, DispatchesHandler, HistogramsHandler, ProposalsHandler } from './application/queries/read-models.js';
 import { runProjections } from './application/run-projections.js';
@@ -54,12 +56,14 @@ export async function assemble(given: {
   report: (message: string) => void;
 }): Promise<Parts> {
   const { report } = given;
+  const metrics = new Metrics();
   const pool = createPool(given.databaseUrl, report);
   const log = new EventStoreDbLog(given.eventStoreUrl, report);
   const rows = new ProjectionStore(pool, projections);
   const readModels = new PostgresReadModels(pool);
-  const histories = new FileHistories(log, new PostgresSnapshots(pool), report);
-  const handling = new CommandHandling(log, histories, clock, ids);
+  const leadership = new PostgresLeadership(given.databaseUrl, report);
+  const histories = new FileHistories(log, new PostgresSnapshots(pool), metrics, report);
+  const handling = new CommandHandling(log, histories, clock, ids, metrics);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
@@ -72,7 +76,9 @@ export async function assemble(given: {
       providers: [
         { provide: EVENT_LOG, useValue: log },
         { provide: IDS, useValue: ids },
+        { provide: PROJECTION_ROWS, useValue: rows },
         { provide: READ_MODELS, useValue: readModels },
+        { provide: Metrics, useValue: metrics },
         { provide: FileHistories, useValue: histories },
         { provide: CommandHandling, useValue: handling },
         { provide: Payloads, useValue: new Payloads(log, given.payloadLimit) },
@@ -89,10 +95,14 @@ export async function assemble(given: {
       ],
     },
     run: () => {
-      running = Promise.all([
-        runProjections(log, rows, stopping.signal, report),
-        runSaga({ log, handling, checkpoints: readModels, overdueFiles: readModels, clock }, stopping.signal, report),
-      ]);
+      running = leadership.whileLeading(stopping.signal, async (leading) => {
+        metrics.leading.set(1);
+        await Promise.all([
+          runProjections(log, rows, leading, report),
+          runSaga({ log, handling, checkpoints: readModels, overdueFiles: readModels, clock }, leading, report),
+        ]);
+        metrics.leading.set(0);
+      });
     },
     drain: () => histories.close(),
     close: async () => {

@@ -5,6 +5,7 @@ import { prune } from '../domain/prune.js';
 import { FOLD_VERSION, packState, unpackState } from '../domain/snapshot.js';
 import { emptyHistory, type FileHistory, fold, take, type WholeHistory } from './file-history.js';
 import { KeyedQueue } from './keyed-queue.js';
+import type { Metrics } from './metrics.js';
 import type { EventLog, Snapshots, StoredEvent } from './ports.js';
 import { pause } from './timing.js';
 
@@ -36,6 +37,7 @@ export class FileHistories {
   constructor(
     private readonly log: EventLog,
     private readonly snapshots: Snapshots,
+    private readonly metrics: Metrics,
     private readonly report: (message: string) => void,
   ) {}
 
@@ -51,7 +53,7 @@ export class FileHistories {
 
   /** The history at the stream's head, for the holder of the stream's turn. */
   async current(stream: string): Promise<FileHistory> {
-    const history = this.cache.get(stream) ?? (await this.fromSnapshot(stream)) ?? { ...emptyHistory(stream), snapshotAt: -1 };
+    const history = this.cached(stream) ?? (await this.fromSnapshot(stream)) ?? this.fromStart(stream);
     for await (const stored of this.log.read(stream, history.state.revision + 1)) {
       // Counting again needs every attempt, also those that were pruned.
       if (stored.event.type === 'VerdictCorrected') {
@@ -99,12 +101,24 @@ export class FileHistories {
     await this.snapshots.remove(stream).catch(() => {});
   }
 
+  private cached(stream: string): Cached | undefined {
+    const history = this.cache.get(stream);
+    if (history !== undefined) this.metrics.folds.inc({ from: 'memory' });
+    return history;
+  }
+
+  private fromStart(stream: string): Cached {
+    this.metrics.folds.inc({ from: 'start' });
+    return { ...emptyHistory(stream), snapshotAt: -1 };
+  }
+
   private keep(history: Cached): Cached {
     const { state, stream } = history;
     if (state.dispatches.size >= PRUNE_FROM || state.resolved.size >= PRUNE_FROM) prune(state);
     // Set anew, so that it is weighed anew.
     this.cache.delete(stream);
     this.cache.set(stream, history);
+    this.metrics.cachedStreams.set(this.cache.size);
     if (state.revision - history.snapshotAt >= SNAPSHOT_EVERY) this.takeSnapshot(history);
     return history;
   }
@@ -125,6 +139,7 @@ export class FileHistories {
     const { where, head, keys, state } = JSON.parse(stored.body);
     for await (const last of this.log.read(stream, stored.revision)) {
       if (last.metadata.hash !== head.hash) return undefined;
+      this.metrics.folds.inc({ from: 'snapshot' });
       const history = { ...emptyHistory(stream), where, head, keys: new Map<string, number>(keys), state: unpackState(state) };
       return { ...history, snapshotAt: stored.revision };
     }

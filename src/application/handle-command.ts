@@ -9,6 +9,7 @@ import { NotFound } from './errors.js';
 import type { FileCommand, Handled, Position } from './file-command.js';
 import type { FileHistories } from './file-histories.js';
 import { type FileHistory, fold, positionOf } from './file-history.js';
+import type { Metrics } from './metrics.js';
 import { type Clock, type EventLog, type Ids, StoreUnavailable, WrongRevision } from './ports.js';
 
 /** Conflicts with other instances in a row before the caller is told to come back: commands of this one take turns. */
@@ -24,6 +25,7 @@ export class CommandHandling {
     private readonly histories: FileHistories,
     private readonly clock: Clock,
     private readonly ids: Ids,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Throws what the command's steps throw, {@link NotFound}, {@link KeyReused} and {@link StoreUnavailable}. */
@@ -57,10 +59,13 @@ export class CommandHandling {
       const before = history.state.revision;
       try {
         const position = await this.append(history, chained(history, events, commandId, command.dispatchId, call));
+        for (const { type, data } of events)
+          if (type === 'NextStepDecided') this.metrics.decisions.inc({ step: data.step, rule: data.rule });
         const after = state === history.state ? state : (await this.histories.whole(stream)).state;
         return { ...outcome(command, after, events), seen, context, position };
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
+        this.metrics.conflicts.inc();
         const current = await this.histories.current(stream);
         if (current.state.revision <= before) await this.histories.forget(stream);
       }
@@ -70,9 +75,11 @@ export class CommandHandling {
 
   /** An append without an answer is made again with the same ids at the same revision: it counts once, and its outcome is learned. */
   private async append(history: FileHistory, events: Chained[]): Promise<Position> {
+    const stop = this.metrics.appends.startTimer();
     for (let tried = 1; ; tried += 1) {
       try {
         const { position } = await this.log.append(history.stream, history.state.revision, events);
+        stop();
         this.histories.appended(history, events, position);
         return positionOf(history);
       } catch (error) {

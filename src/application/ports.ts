@@ -45,6 +45,8 @@ export interface EventLog {
    * ones, in batches of what is at hand. Resumes by itself after a fault; ends when `signal` aborts.
    */
   follow(prefix: string, after: string | null, signal: AbortSignal): AsyncIterable<StoredEvent[]>;
+  /** How many events of streams with the prefix lie after a position, looking at no more than `limit`, and when the oldest was created. */
+  behind(prefix: string, after: string | null, limit: number): Promise<{ events: number; oldest: Date | null }>;
   /** Answers when the store has answered a round trip. Throws {@link StoreUnavailable}. */
   ping(): Promise<void>;
 }
@@ -94,6 +96,14 @@ export interface Checkpoints {
   save(name: string, position: string): Promise<void>;
 }
 
+export interface Leadership {
+  /**
+   * Runs `lead` whenever this instance leads, until `signal` aborts. What `lead` is given aborts when the lead is lost; it must come to
+   * its end then.
+   */
+  whileLeading(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void>;
+}
+
 /** Stored folds of long streams. They can be lost at any time: they only save reading a stream from its start. */
 export interface Snapshots {
   load(stream: string, foldVersion: number): Promise<{ revision: number; body: string } | null>;
@@ -118,4 +128,5 @@ export interface OverdueFiles {
 /** The names under which the ports are injected: interfaces leave nothing behind to be named by. */
 export const EVENT_LOG = Symbol('EventLog');
 export const IDS = Symbol('Ids');
+export const PROJECTION_ROWS = Symbol('ProjectionRows');
 export const READ_MODELS = Symbol('ReadModels');

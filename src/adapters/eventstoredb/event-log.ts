@@ -100,6 +100,25 @@ export class EventStoreDbLog implements EventLog {
     }
   }
 
+  async behind(prefix: string, after: string | null, limit: number): Promise<{ events: number; oldest: Date | null }> {
+    const fromPosition = after === null ? START : { commit: BigInt(after), prepare: BigInt(after) };
+    const read = this.client.readAll({ direction: FORWARDS, fromPosition, maxCount: limit + 1 });
+    let oldest: Date | null = null;
+    let events = 0;
+    try {
+      for await (const { event } of read) {
+        if (!event?.streamId.startsWith(prefix) || String(event.position.commit) === after) continue;
+        oldest ??= event.created;
+        events += 1;
+      }
+      return { events, oldest };
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      await read.cancel();
+    }
+  }
+
   async ping(): Promise<void> {
     const read = this.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
     const roundTrip = async () => {
