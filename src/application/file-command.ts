@@ -16,6 +16,8 @@ export interface FileCommand {
   call: Call;
   /** The dispatch that the command is about, or null where its events will tell. */
   dispatchId: string | null;
+  /** The long texts that its events name: written before them, and not at all where the command is refused. */
+  texts?: { write(): Promise<void> };
   /** The events that the command leads to; none: it changes nothing. Called again on the newer state after a conflict. */
   decide(state: FileState, context: Context, history: FileHistory): FileEvent[];
   /** The id of the command, where it must be the same each time that it is made; a random one otherwise. */

@@ -49,6 +49,7 @@ export class CommandHandling {
       const before = history.state;
       const events = command.decide(before, context, history);
       if (events.length === 0) return { before, events, after: before, context, position: positionOf(history) };
+      await command.texts?.write();
       try {
         const { position } = await this.append(stream, before.revision, chained(history, events, commandId, command));
         const after = events.reduce(evolve, fork(before));

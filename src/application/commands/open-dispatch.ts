@@ -8,7 +8,7 @@ import { type OpenDispatch, openDispatch } from '../../domain/open-dispatch.js';
 import { eventOf, hintFor, hintOf, nextOf, proposalOf, standing } from '../answers.js';
 import type { Call, Handled } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
-import { Payloads } from '../payloads.js';
+import { Payloads, type Texts } from '../payloads.js';
 import { IDS, type Ids } from '../ports.js';
 
 export class OpenDispatchCommand extends Command<object> {
@@ -30,29 +30,26 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
 
   async execute({ body, call }: OpenDispatchCommand) {
     const targetFile = body.targetFile ?? body.targetFiles![0]!;
-    const command = await this.commandOf(body, targetFile);
+    const texts = this.payloads.collect();
+    const command = this.commandOf(body, targetFile, texts);
     const handled = await this.handling.handle({
-      ...{ repo: body.repo, targetFile, call, dispatchId: null },
+      ...{ repo: body.repo, targetFile, call, dispatchId: null, texts },
       decide: (state, context) => openDispatch(state, command, context),
     });
     return this.answer(handled, command, targetFile);
   }
 
-  private async commandOf(body: OpenDispatchBody, targetFile: string): Promise<OpenDispatch> {
+  private commandOf(body: OpenDispatchBody, targetFile: string, texts: Texts): OpenDispatch {
     const { task, model } = body;
     const descriptionHash = task.description ? sha256(task.description) : null;
-    const [description, prompt] = await Promise.all([
-      this.payloads.storeOptional(task.description),
-      this.payloads.storeOptional(task.prompt),
-    ]);
     return {
       dispatchId: dispatchIdOf(fileIdOf(body.repo, targetFile), this.ids.short()),
       targetFiles: [...new Set(body.targetFiles ?? [targetFile])],
       // A task without an id is known by what it asks for.
       taskId: task.id ?? descriptionHash!.slice(0, 16),
-      description,
+      description: texts.keepOptional(task.description),
       descriptionHash,
-      prompt,
+      prompt: texts.keepOptional(task.prompt),
       parentTaskId: task.parentTaskId ?? null,
       model,
       frontier: body.frontier ?? null,

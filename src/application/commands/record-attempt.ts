@@ -33,9 +33,10 @@ export class RecordAttemptHandler implements ICommandHandler<RecordAttemptComman
   async execute({ dispatchId, body: { attempt: number, ...body }, call }: RecordAttemptCommand) {
     const { repo, targetFile, state } = await historyOfId(this.log, 'd', dispatchId);
     knownDispatch(state, dispatchId);
-    const facts = await attemptFacts(body, this.payloads);
+    const texts = this.payloads.collect();
+    const facts = attemptFacts(body, texts);
     const handled = await this.handling.handle({
-      ...{ repo, targetFile, call, dispatchId },
+      ...{ repo, targetFile, call, dispatchId, texts },
       sameAs: (history) => (number == null ? null : sameNumber(history, dispatchId, number, call)),
       decide: (current, context) => {
         const dispatch = knownDispatch(current, dispatchId);

@@ -34,9 +34,10 @@ export class RecordFrontierOutcomeHandler implements ICommandHandler<RecordFront
     const { repo, targetFile, state } = await historyOfId(this.log, 'd', dispatchId);
     const frontier = model ?? knownDispatch(state, dispatchId).frontier;
     if (frontier === null) throw new InvalidField('model', 'is required: the dispatch names no frontier');
-    const facts = await attemptFacts(body, this.payloads);
+    const texts = this.payloads.collect();
+    const facts = attemptFacts(body, texts);
     const handled = await this.handling.handle({
-      ...{ repo, targetFile, call, dispatchId },
+      ...{ repo, targetFile, call, dispatchId, texts },
       decide: (current, context) => recordFrontierOutcome(current, knownDispatch(current, dispatchId), facts, frontier, context),
     });
     return {
