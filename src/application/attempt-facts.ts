@@ -6,25 +6,20 @@ import { sha256 } from '../domain/ids.js';
 import type { AttemptFacts } from '../domain/record-attempt.js';
 import { type Classification, classify, type VerifierInput } from '../verifier/classify.js';
 import { patternFromCaller } from '../verifier/patterns.js';
-import type { Payloads } from './payloads.js';
+import type { Texts } from './payloads.js';
 
 type Body = Omit<RecordAttemptBody, 'attempt'> | Omit<RecordFrontierOutcomeBody, 'model'>;
 type Judgement = AttemptFacts['verdict'];
 
-/** Makes of a call's body what an attempt's events say: long texts are stored, verifier text is classified. */
-export async function attemptFacts(body: Body, payloads: Payloads): Promise<AttemptFacts> {
+/** Makes of a call's body what an attempt's events say: long texts are kept by their hash, verifier text is classified. */
+export function attemptFacts(body: Body, texts: Texts): AttemptFacts {
   const statistics = body.diff == null ? null : diffStatistics(body.diff);
-  const [output, prompt, diff, verifier] = await Promise.all([
-    payloads.store(body.output),
-    payloads.storeOptional(body.prompt),
-    payloads.storeOptional(body.diff),
-    body.verifier == null ? null : storedVerifier(body.verifier, payloads),
-  ]);
+  const diff = texts.keepOptional(body.diff);
   return {
     attempt: {
-      output,
-      prompt,
-      verifier,
+      output: texts.keep(body.output),
+      prompt: texts.keepOptional(body.prompt),
+      verifier: body.verifier == null ? null : keptVerifier(body.verifier, texts),
       toolSteps: body.toolSteps ?? [],
       usage: body.usage ?? null,
       sampling: body.sampling ?? null,
@@ -88,17 +83,12 @@ export function verifierInput(body: VerifierBody): VerifierInput {
   return { ...run(body), tool: body.tool ?? undefined, steps: body.steps?.map(run) };
 }
 
-async function storedVerifier(body: VerifierBody, payloads: Payloads): Promise<RecordedVerifier> {
-  const run = async ({ command, exitCode, signal, timedOut, stdout, stderr, output }: NonNullable<VerifierBody['steps']>[number]) => ({
+function keptVerifier(body: VerifierBody, texts: Texts): RecordedVerifier {
+  const run = ({ command, exitCode, signal, timedOut, stdout, stderr, output }: NonNullable<VerifierBody['steps']>[number]) => ({
     ...{ command: command ?? null, exitCode: exitCode ?? null, signal: signal ?? null, timedOut: timedOut ?? false },
-    stdout: await payloads.storeOptional(stdout),
-    stderr: await payloads.storeOptional(stderr),
-    output: await payloads.storeOptional(output),
+    stdout: texts.keepOptional(stdout),
+    stderr: texts.keepOptional(stderr),
+    output: texts.keepOptional(output),
   });
-  return {
-    ...(await run(body)),
-    tool: body.tool ?? null,
-    durationMs: body.durationMs ?? null,
-    steps: await Promise.all((body.steps ?? []).map(run)),
-  };
+  return { ...run(body), tool: body.tool ?? null, durationMs: body.durationMs ?? null, steps: (body.steps ?? []).map(run) };
 }

@@ -14,7 +14,7 @@ export interface Call {
  * One command on one file's stream. Its steps see the state at the stream's head, which changes under them as soon as they return: they
  * take what they need with them.
  */
-export interface FileCommand<Prepared = undefined, Seen = undefined> {
+export interface FileCommand<Seen = undefined> {
   stream: string;
   /** Where the file is; absent: the stream must exist and says so itself. */
   where?: { repo: string; targetFile: string };
@@ -23,10 +23,10 @@ export interface FileCommand<Prepared = undefined, Seen = undefined> {
   dispatchId: string | null;
   /** False where the state says nothing of what the command is about: it may have been pruned, so the whole stream is folded instead. */
   knows?(state: FileState): boolean;
-  /** What must be stored before the command's own events, once. Throws where it is plain that the command will be refused. */
-  prepare?(state: FileState): Promise<Prepared>;
+  /** The long texts that its events name: written before them, and not at all where the command is refused. */
+  texts?: { write(): Promise<void> };
   /** The events that the command leads to; none: it changes nothing. Called again on the newer state after a conflict. */
-  decide(state: FileState, context: Context, prepared: Prepared): FileEvent[];
+  decide(state: FileState, context: Context): FileEvent[];
   /** What the answer needs of the state before the command's events. */
   see?(before: FileState, context: Context): Seen;
   /** The id of the command, where it must be the same each time that it is made; a random one otherwise. */

@@ -29,7 +29,7 @@ export class CommandHandling {
   ) {}
 
   /** Throws what the command's steps throw, {@link NotFound}, {@link KeyReused} and {@link StoreUnavailable}. */
-  handle<P, S>(command: FileCommand<P, S>): Promise<Handled<S>> {
+  handle<S>(command: FileCommand<S>): Promise<Handled<S>> {
     return this.histories.turn(command.stream, () => this.inTurn(command));
   }
 
@@ -38,10 +38,9 @@ export class CommandHandling {
     return { repo, targetFile, stream, now: this.clock.now(), policy: defaultPolicy, policyHash: DEFAULT_POLICY_HASH };
   }
 
-  private async inTurn<P, S>(command: FileCommand<P, S>): Promise<Handled<S>> {
+  private async inTurn<S>(command: FileCommand<S>): Promise<Handled<S>> {
     const { stream, call } = command;
     const randomId = this.ids.uuid();
-    let prepared: { value: P } | undefined;
     for (let tried = 0; tried < TRIES; tried += 1) {
       const history = await this.histories.current(stream);
       const commandId = command.commandId?.(stream, history.state) ?? randomId;
@@ -51,11 +50,11 @@ export class CommandHandling {
       const where = command.where ?? history.where;
       if (where === undefined) throw new NotFound('nothing is known of this id');
       const state = command.knows?.(history.state) === false ? (await this.histories.whole(stream)).state : history.state;
-      prepared ??= { value: (await command.prepare?.(state)) as P };
       const context = this.contextOf(stream, where);
       const seen = command.see?.(state, context) as S;
-      const events = command.decide(state, context, prepared.value);
+      const events = command.decide(state, context);
       if (events.length === 0) return { ...outcome(command, state, events), seen, context, position: positionOf(history) };
+      await command.texts?.write();
       const before = history.state.revision;
       try {
         const position = await this.append(history, chained(history, events, commandId, command.dispatchId, call));
@@ -88,14 +87,14 @@ export class CommandHandling {
     }
   }
 
-  private async madeBefore<P, S>({ call, repeats, stream }: FileCommand<P, S>, history: FileHistory): Promise<string | null> {
+  private async madeBefore<S>({ call, repeats, stream }: FileCommand<S>, history: FileHistory): Promise<string | null> {
     const byKey = await sameKey(this.log, history, call);
     if (byKey !== null || repeats?.suspects(history.state) !== true) return byKey;
     return repeats.find(await this.histories.whole(stream));
   }
 
   /** Answers a command of the past from what it was answered from then: the stream up to it, its events, and its own time. */
-  private async replayed<P, S>(command: FileCommand<P, S>, commandId: string): Promise<Handled<S>> {
+  private async replayed<S>(command: FileCommand<S>, commandId: string): Promise<Handled<S>> {
     const whole = await this.histories.whole(command.stream);
     const { first, end } = extentOf(whole, commandId);
     const events = whole.events.slice(first, end).map(({ event }) => event as FileEvent);

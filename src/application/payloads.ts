@@ -9,6 +9,13 @@ const INLINE_BYTES = 2 * 1024;
 /** Characters of one chunk. Each may take six bytes as escaped JSON, and one append must stay below the store's limit of 1 MiB. */
 const CHUNK_CHARACTERS = 128 * 1024;
 
+/** The texts of one command. */
+export interface Texts {
+  keep(text: string): StoredText;
+  keepOptional(text: string | null | undefined): StoredText | null;
+  write(): Promise<void>;
+}
+
 /** Long texts: kept once each by their hash, in streams of their own, written before the event that names them. */
 export class Payloads {
   constructor(
@@ -17,16 +24,26 @@ export class Payloads {
     private readonly limit: number,
   ) {}
 
-  async store(text: string): Promise<StoredText> {
-    const bytes = Buffer.byteLength(text);
-    if (bytes <= INLINE_BYTES) return { text };
-    if (bytes <= this.limit) return this.write(text, bytes);
-    const kept = headAndTail(text, this.limit);
-    return { ...(await this.write(kept, Buffer.byteLength(kept))), whole: { hash: sha256(text), bytes } };
-  }
-
-  async storeOptional(text: string | null | undefined): Promise<StoredText | null> {
-    return text == null ? null : this.store(text);
+  /** Texts of a command that may still be refused: known at once by what its events will say of them, stored by {@link Texts.write}. */
+  collect(): Texts {
+    const writes = new Map<string, string>();
+    const keep = (text: string): StoredText => {
+      const bytes = Buffer.byteLength(text);
+      if (bytes <= INLINE_BYTES) return { text };
+      const kept = bytes <= this.limit ? text : headAndTail(text, this.limit);
+      const payload = contentHash(kept);
+      writes.set(payload, kept);
+      const whole = kept === text ? {} : { whole: { hash: contentHash(text), bytes } };
+      return { payload, bytes: Buffer.byteLength(kept), ...whole };
+    };
+    return {
+      keep,
+      keepOptional: (text) => (text == null ? null : keep(text)),
+      write: async () => {
+        await Promise.all([...writes].map(([hash, text]) => this.write(hash, text)));
+        writes.clear();
+      },
+    };
   }
 
   /** The text itself. One that was deleted from the store, or is not all there, is said to be so in its place. */
@@ -36,16 +53,16 @@ export class Payloads {
     for await (const { event } of this.log.read(payloadStream(stored.payload)))
       if (event.type === 'PayloadStored') chunks.push(event.data.text);
     const text = chunks.join('');
-    return sha256(text) === stored.payload ? text : `[text of ${stored.bytes} bytes, SHA-256 ${stored.payload}: no longer stored]`;
+    return contentHash(text) === stored.payload ? text : `[text of ${stored.bytes} bytes, SHA-256 ${stored.payload}: no longer stored]`;
   }
 
   async loadOptional(stored: StoredText | null): Promise<string | null> {
     return stored === null ? null : this.load(stored);
   }
 
-  private async write(text: string, bytes: number): Promise<{ payload: string; bytes: number }> {
-    const hash = sha256(text);
+  private async write(hash: string, text: string): Promise<void> {
     const stream = payloadStream(hash);
+    const bytes = Buffer.byteLength(text);
     const chunks = Math.ceil(text.length / CHUNK_CHARACTERS);
     let previousHash: string | null = null;
     for (let index = 0; index < chunks; index += 1) {
@@ -57,8 +74,15 @@ export class Payloads {
         if (!(error instanceof WrongRevision)) throw error;
       });
     }
-    return { payload: hash, bytes };
   }
+}
+
+/**
+ * The hash that a long text is known by: SHA-256 of its UTF-8. UTF-8 cannot say half of a surrogate pair and would make one text of
+ * several, so a text that holds one is known by a hash that no other text has: what it is of is too short to be stored by its hash.
+ */
+function contentHash(text: string): string {
+  return /\p{Cs}/u.test(text) ? sha256(`json ${sha256(JSON.stringify(text))}`) : sha256(text);
 }
 
 function chunkEvent(data: EventData<'PayloadStored'>, previousHash: string | null) {

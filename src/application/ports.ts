@@ -31,10 +31,15 @@ export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
 }
 
+/** More than the store takes in one append; nothing of it was stored. */
+export class TooLarge extends Error {
+  override name = 'TooLarge';
+}
+
 export interface EventLog {
   /**
    * Appends all events or none. `expectedRevision` is that of the stream's last event, -1 when it must not exist. Answers the commit
-   * position of the last event. Throws {@link WrongRevision}, or {@link StoreUnavailable} with the outcome unknown: the same events
+   * position of the last event. Throws {@link WrongRevision}, {@link TooLarge}, or {@link StoreUnavailable} with the outcome unknown: the same events
    * (by id) may be appended again at the same revision, and count once.
    */
   append(stream: string, expectedRevision: number, events: NewEvent[]): Promise<{ position: string }>;

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 
+/** Of UTF-8. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
 /**
  * A name that a caller chooses (repo, task id, model, arm …): 1 to 200 characters, none of them a control character or half of a
- * surrogate pair, so that it survives UTF-8, SQL text columns and log lines unchanged.
+ * surrogate pair, so that it survives UTF-8, SQL text columns and log lines unchanged; at most 400 bytes, so that several make a key.
  */
 export const name = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not hold control characters or lone surrogates');
+  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not hold control characters or lone surrogates')
+  .refine((text) => bytesOf(text) <= 400, 'must not be longer than 400 bytes of UTF-8');
 
 /** A point in time, ISO 8601 in UTC. Rules never read a clock: every time they see came in with a command. */
 export const instant = z.iso.datetime({ offset: true });

@@ -1,5 +1,5 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
-import { type ErrorPattern, patternKey } from '../catalogue/primitives.js';
+import { codeOf, type ErrorPattern, patternKey } from '../catalogue/primitives.js';
 import { countVerdict, recount } from './counts.js';
 import { type Decision, type DispatchState, type FileState, signalKey } from './state.js';
 
@@ -35,7 +35,8 @@ export function evolve(state: FileState, event: FileEvent): FileState {
     case 'CapacityClassified': {
       const { kind, pattern, classification } = event.data;
       const verdict = classification === 'capacity' ? 'pass' : 'fail';
-      state.frontier.set(`${pattern ?? kind ?? ''}\0${classification}`, { pattern, kind, verdict, classification });
+      const of = pattern === null ? (kind ?? '') : (codeOf(pattern) ?? pattern);
+      state.frontier.set(`${of}\0${classification}`, { pattern, kind, verdict, classification });
       return state;
     }
     case 'ProposalStaged': {

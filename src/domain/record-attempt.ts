@@ -25,8 +25,8 @@ export interface AttemptFacts {
 
 /** Records a builder's attempt on a dispatch, and decides what comes next. */
 export function recordAttempt(state: FileState, dispatch: DispatchState, facts: AttemptFacts, context: Context): FileEvent[] {
-  requireRoom(dispatch);
-  const late = dispatch.status === 'closed';
+  const late = isLate(dispatch);
+  if (dispatch.counted >= dispatch.budget) throw new Conflict(`the budget of ${dispatch.budget} attempts is spent`);
   const recorder = new Recorder(state, context);
   const attemptId = recordFacts(recorder, dispatch, facts, 'builder', dispatch.model, late, context.now);
   recorder.calibrate(dispatch.configuration, dispatch.model, 'overcome');
@@ -45,8 +45,7 @@ export function recordFrontierOutcome(
   frontier: string,
   context: Context,
 ): FileEvent[] {
-  requireOpenOrLate(dispatch);
-  const late = dispatch.status === 'closed';
+  const late = isLate(dispatch);
   const recorder = new Recorder(state, context);
   const ledBy = whatLedTo(state, dispatch, context);
   const attemptId = recordFacts(recorder, dispatch, facts, 'frontier', frontier, late, context.now);
@@ -63,16 +62,11 @@ export function recordFrontierOutcome(
   return recorder.events;
 }
 
-/** A dispatch that was closed because its lease was lost still takes results, as late ones. Throws {@link Conflict} for any other closed one. */
-export function requireOpenOrLate(dispatch: DispatchState): void {
-  if (dispatch.status === 'closed' && dispatch.cause !== 'lease_lost')
-    throw new Conflict(`dispatch ${dispatch.dispatchId} is closed: ${dispatch.outcome}`);
-}
-
-/** Throws {@link Conflict} where a dispatch takes no further attempt of the builder. */
-export function requireRoom(dispatch: DispatchState): void {
-  requireOpenOrLate(dispatch);
-  if (dispatch.counted >= dispatch.budget) throw new Conflict(`the budget of ${dispatch.budget} attempts is spent`);
+/** True for a result whose dispatch was closed because its lease was lost; any other closed dispatch takes no result. */
+function isLate(dispatch: DispatchState): boolean {
+  if (dispatch.status === 'open') return false;
+  if (dispatch.cause === 'lease_lost') return true;
+  throw new Conflict(`dispatch ${dispatch.dispatchId} is closed: ${dispatch.outcome}`);
 }
 
 function recordFacts(

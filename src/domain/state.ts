@@ -152,7 +152,7 @@ export interface FileState {
   evidence: Map<string, Evidence>;
   /** Signals raised and not cleared, by {@link signalKey}. */
   signals: Map<string, RaisedSignal>;
-  /** By pattern (or kind) and classification. */
+  /** By pattern key (or kind) and classification. */
   frontier: Map<string, FrontierKnowledge>;
   proposals: Map<string, PendingProposal>;
   /** Proposals that were resolved, and how. */

@@ -2,15 +2,27 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { validation } from './input.js';
-import { ProblemFilter } from './problem.js';
+import { answerProblem, ProblemFilter } from './problem.js';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** The HTTP side, ready to listen: validation, problems, and OpenAPI at /docs from the schemas that validate. */
 export async function createApp(module: DynamicModule, report: (message: string) => void): Promise<NestFastifyApplication> {
-  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: 'idle' });
-  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: ['error', 'warn'], abortOnError: false });
+  const adapter = new FastifyAdapter({
+    bodyLimit: BODY_LIMIT_BYTES,
+    forceCloseConnections: 'idle',
+    // What no route is even looked for with: a broken escape, a part of the path that is too long.
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => answerProblem(error, request, reply, report),
+  });
+  // JSON and nothing else: what a form can send, any web page could send here.
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    logger: ['error', 'warn'],
+    abortOnError: false,
+    bodyParser: false,
+  });
+  adapter.getInstance().removeContentTypeParser('text/plain');
   app.useGlobalPipes(validation);
   app.useGlobalFilters(new ProblemFilter(report));
   const description = new DocumentBuilder()

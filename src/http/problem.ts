@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { InvalidField, KeyReused, NotCaughtUp, NotFound } from '../application/errors.js';
-import { BadCursor, StoreUnavailable } from '../application/ports.js';
+import { BadCursor, StoreUnavailable, TooLarge } from '../application/ports.js';
 import { Conflict } from '../domain/recorder.js';
 
 interface FieldError {
@@ -31,17 +31,18 @@ export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly report: (message: string) => void) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<FastifyRequest>();
-    const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const { status, code, detail, errors, retryAfterSeconds } = problemOf(error);
-    if (status >= 500)
-      this.report(`${request.method} ${request.url} answered ${status}: ${error instanceof Error ? error.stack : String(error)}`);
-    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-    reply
-      .status(status)
-      .type('application/problem+json')
-      .send({ type: `urn:anvil:problem:${code}`, title: STATUS_CODES[status] ?? 'Error', status, detail, instance: request.url, errors });
+    answerProblem(error, host.switchToHttp().getRequest<FastifyRequest>(), host.switchToHttp().getResponse<FastifyReply>(), this.report);
   }
+}
+
+export function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, report: (message: string) => void): void {
+  const { status, code, detail, errors, retryAfterSeconds } = problemOf(error);
+  if (status >= 500) report(`${request.method} ${request.url} answered ${status}: ${error instanceof Error ? error.stack : String(error)}`);
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  reply
+    .status(status)
+    .type('application/problem+json')
+    .send({ type: `urn:anvil:problem:${code}`, title: STATUS_CODES[status] ?? 'Error', status, detail, instance: request.url, errors });
 }
 
 function problemOf(error: unknown): Problem {
@@ -51,6 +52,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof NotFound) return { status: 404, code: 'not-found', detail: error.message };
   if (error instanceof Conflict) return { status: 409, code: 'conflict', detail: error.message };
   if (error instanceof KeyReused) return { status: 422, code: 'key-reused', detail: error.message };
+  if (error instanceof TooLarge) return { status: 413, code: 'too-large', detail: error.message };
   if (error instanceof NotCaughtUp) return { status: 503, code: 'not-caught-up', detail: error.message, retryAfterSeconds: 1 };
   if (error instanceof StoreUnavailable) return { status: 503, code: 'store-unavailable', detail: error.message, retryAfterSeconds: 1 };
   const status = statusOf(error);

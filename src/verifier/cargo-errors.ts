@@ -102,17 +102,17 @@ const finding = (
       `error: ${error.message}`,
       ...causes(error.tail)
         .slice(-4)
-        .map((line) => `  ${line}`),
+        .map((line) => `  ${line.trim()}`),
     ],
     at: error.at,
   },
 });
 
-/** The lines of the chain that are cargo's own: what a failed process printed (`--- stderr`) is not. */
+/** The lines that are cargo's own: what a failed process printed (`--- stderr`) is not. */
 const causes = (tail: readonly string[]): string[] => {
   const cut = tail.findIndex((line) => /^ {2,6}--- (?:stdout|stderr)/.test(line));
   return (cut < 0 ? tail : tail.slice(0, cut))
-    .map((line) => line.trim())
+    .map((line) => line.trimEnd())
     .filter((line) => line !== '' && line !== 'Caused by:' && !/^(?:help|note): /.test(line));
 };
 
@@ -129,7 +129,7 @@ const packageOf = (message: string): string => /`([\w-]{1,100})/.exec(message)?.
 
 /** A build script is the package's own program: it failed, whatever it could not find. Its panic is the cause that can be told. */
 const buildScript = (error: ToolError): ErrorReading => {
-  const chain = causes(error.tail);
+  const chain = causes(error.tail).map((line) => line.trim());
   if (signalIn(chain) === 'SIGKILL') return { infra: { kind: 'killed', tool: 'cargo', line: chain.at(-1) ?? error.message, sure: false } };
   const printed = error.tail
     .slice(
@@ -153,10 +153,16 @@ const buildScript = (error: ToolError): ErrorReading => {
   return read;
 };
 
-export const readToolError = (error: ToolError, gitCause: InfraEvidence | null): ErrorReading => {
+/** What cargo says on its way to a cause when something could not be fetched. */
+const TRANSPORT =
+  /^(?:download of \S{1,200} failed|failed to download |failed to query replaced source|failed to clone into|failed to fetch |network failure seems|unable to update (?:https?|ssh|git|registry))/;
+
+export const readToolError = (error: ToolError, retried: InfraEvidence | null): ErrorReading => {
   const { message } = error;
-  const chain = causes(error.tail);
-  const all = [message, ...chain];
+  const printed = causes(error.tail);
+  const all = [message, ...printed.map((line) => line.trim())];
+  // Causes are indented. A line that is not may have come from another process in between: it names no cause, but for the reminder.
+  const chain = printed.filter((line) => line.startsWith('  ') || line.startsWith('As a reminder, ')).map((line) => line.trim());
   if (message.startsWith('failed to run custom build command')) return buildScript(error);
   if (TOOLCHAIN.some((words) => words.test(message)))
     return { infra: { kind: 'toolchain', tool: 'cargo', line: `error: ${message}`, sure: true } };
@@ -166,12 +172,21 @@ export const readToolError = (error: ToolError, gitCause: InfraEvidence | null):
   const manifest = MANIFEST.find(([words]) => words.test(message));
   if (manifest !== undefined && innermostCause(chain) === null)
     return finding(error, manifest[1], 'manifest', [maskNames(message), ...chain.slice(-2)].join('\n'));
-  const cause = innermostCause(all) ?? (chain.some((line) => line.includes('`git ')) ? gitCause : null);
+  const cause = innermostCause([message, ...chain]) ?? (chain.some((line) => line.includes('`git ')) ? retried : null);
   if (cause !== null) return { infra: { kind: cause.kind, tool: 'cargo', line: cause.line, sure: true, missing: missingPackages(all) } };
   const dependency = DEPENDENCY.find(([words]) => all.some((line) => words.test(line)));
   if (dependency !== undefined) return finding(error, dependency[1], dependency[2], [message, ...chain.slice(-2)].join('\n'));
   if (chain.some((line) => /^failed to read `[^`]*Cargo\.toml`/.test(line)))
     return finding(error, 'cargo_path_dep_missing', 'manifest', [maskNames(message), ...chain.slice(-1)].join('\n'));
+  if (chain.some((line) => TRANSPORT.test(line))) {
+    // The chain was cut before its cause: it was the way to the registry all the same. Earlier tries may have said what it was.
+    const kind = retried?.kind ?? 'registry';
+    return { infra: { kind, tool: 'cargo', line: retried?.line ?? chain.at(-1) ?? message, sure: false, missing: missingPackages(all) } };
+  }
+  if (chain.length === 0 && missingPackages(all).length > 0) {
+    const read = finding(error, `cargo_${slugOf(maskNames(message))}`, 'dependency', message);
+    return { finding: { ...read.finding, recovered: true } };
+  }
   const fromCargo = error.tail.some((line) => line.startsWith('Caused by:'));
   if (fromCargo) return finding(error, `cargo_${slugOf(maskNames(message))}`, 'unknown', [message, ...chain.slice(-1)].join('\n'));
   const named = nameOfMessage(message);

@@ -1,14 +1,14 @@
-import { type ErrorReading, machineTrouble, readToolError, signalIn } from './cargo-errors.js';
+import { type ErrorReading, machineTrouble, readToolError, type ToolError } from './cargo-errors.js';
+import { endOfProcess, programFinding, readProgramLine, type State } from './cargo-process.js';
 import { gitCauseOf } from './git.js';
 import { causeOf } from './infra.js';
-import { readTests, TESTS_START, type TestRun } from './libtest.js';
+import { readTests, TESTS_START } from './libtest.js';
 import { slashed } from './normalise.js';
-import { abortAt, kindOfPanic, panicAt } from './panics.js';
-import { categoryOfCode, currentCode, patternOfCode, patternOfTest } from './patterns.js';
+import { categoryOfCode, currentCode, patternOfCode } from './patterns.js';
 import { isClosing } from './rust-messages.js';
 import { looksLikeDiagnosticJson, readJsonLine } from './rustc-json.js';
 import { blockAt, headerOf, readBlock } from './rustc-text.js';
-import { emptyReading, type Finding, type InfraEvidence, type Reading, type ToolFamily } from './types.js';
+import { emptyReading, type Reading, type ToolFamily } from './types.js';
 
 /** cargo, rustc, rustup, rustfmt and the tests that cargo runs: one grammar, because one output holds them all. */
 
@@ -22,23 +22,27 @@ const FMT_DIFF = /^Diff in (.+?)(?: at line |:)(\d+):?$/;
 const EXPLAINED =
   /^(?:Some errors have detailed explanations: |For more information about (?:this|an) error, try `rustc --explain )(E\d{4}(?:, E\d{4})*)/;
 
-interface State {
-  /** Is the text the tools' own, or that of a program that cargo runs? */
-  owner: 'tools' | 'program';
-  binary: string | null;
-  git: InfraEvidence | null;
-  abort: TestRun['abort'];
-  memory: string | null;
-  explained: Set<string>;
-}
+const LONGEST_TAIL = 1_000;
 
 /** Further lines of an error that points at no source: its own, then the `Caused by:` blocks after a blank line. */
 const tailAt = (lines: readonly string[], start: number): number => {
   let end = start;
-  for (; end < lines.length && end - start < 2_000; end += 1) {
+  let inChain = lines[start - 1] === 'Caused by:';
+  for (; end < lines.length && end - start < LONGEST_TAIL; end += 1) {
     const line = lines[end] ?? '';
     if (line.trim() !== '') {
-      if (headerOf(line) !== null || STATUS.test(line) || TESTS_START.test(line) || line.startsWith('{"') || line.startsWith('+ ')) break;
+      if (
+        headerOf(line) !== null ||
+        STATUS.test(line) ||
+        TESTS_START.test(line) ||
+        line.startsWith('{"') ||
+        line.startsWith('+ ') ||
+        FMT_DIFF.test(line.slice(0, 600))
+      )
+        break;
+      // Causes are indented; another line ends the chain, unless it only came between two of them.
+      if (inChain && !line.startsWith('  ') && line !== 'Caused by:' && !(lines[end + 1] ?? '').startsWith('  ')) break;
+      inChain ||= line === 'Caused by:';
       continue;
     }
     let next = end + 1;
@@ -50,73 +54,18 @@ const tailAt = (lines: readonly string[], start: number): number => {
   return end;
 };
 
-const programFinding = (
-  pattern: string,
-  category: Finding['category'],
-  identity: string,
-  at: number,
-  owner: string | null,
-  file: string | null,
-  place: string,
-): Finding => ({
-  tool: 'cargo',
-  pattern,
-  code: null,
-  category,
-  file,
-  place,
-  identity,
-  owner,
-  messages: [identity.split('\n', 1)[0] ?? identity, ...(place === '' ? [] : [` --> ${place}`])],
-  at,
-});
-
-/** A process that cargo ran ended badly. What was read of it before (a panic, a failed test, an abort) says more than its exit. */
-const endOfProcess = (message: string, tail: readonly string[], at: number, state: State, reading: Reading): void => {
-  const signal = signalIn([message, ...tail]);
-  if (/^could not (?:compile|document)/.test(message)) {
-    if (signal === 'SIGKILL') reading.infra.push({ kind: 'killed', tool: 'rustc', line: `${message}: ${signal}`, sure: false });
-    else if (signal === 'SIGBUS') reading.infra.push({ kind: 'disk', tool: 'rustc', line: `${message}: ${signal}`, sure: false });
-    else if (signal !== null && state.memory === null)
-      reading.findings.push(programFinding('rust_compiler_crash', 'tool_crash', `the compiler ended by ${signal}`, at, null, null, ''));
-    else if (tail.length > 0 && signal === null) {
-      const cause = tail.map((line) => causeOf(line)).find((kind) => kind !== null);
-      if (cause !== undefined && /could not execute process/.test(tail.join('\n')))
-        reading.infra.push({ kind: cause ?? 'memory', tool: 'cargo', line: tail.at(-1) ?? message, sure: true });
-    }
-    return;
-  }
-  if (state.abort !== null) {
-    const { kind, thread } = state.abort;
-    const named = thread !== null && thread !== 'main' && !thread.startsWith('<');
-    reading.findings.push(programFinding(named ? patternOfTest(kind, thread) : kind, 'runtime_crash', kind, at, thread, null, ''));
-    state.abort = null;
-    return;
-  }
-  const ended = tail.some((line) => line.includes("process didn't exit successfully")) || message.startsWith("process didn't exit");
-  const explained = reading.findings.some((each) => each.category === 'test_assertion' || each.category === 'panic');
-  if (signal !== null && !(signal === 'SIGABRT' && explained)) {
-    const read = programFinding(
-      `signal_${signal.toLowerCase()}`,
-      'runtime_crash',
-      `the program ended by ${signal}`,
-      at,
-      state.binary,
-      null,
-      '',
-    );
-    reading.findings.push(signal === 'SIGKILL' ? { ...read, recovered: true } : read);
-  } else if (ended && !explained && reading.findings.length === 0) {
-    reading.findings.push(
-      programFinding('rust_program_failed', 'runtime', 'the program ended with a failure status', at, state.binary, null, ''),
-    );
-  }
+/** A headless chain tells an infrastructure failure, but no failure of the code: its message is what is missing. */
+const takeError = (error: ToolError, state: State, reading: Reading, headless = false): NonNullable<State['last']> => {
+  const read = readToolError(error, state.retried);
+  if (read !== null && 'infra' in read) reading.infra.push(read.infra);
+  else if (read !== null && !headless) reading.findings.push(read.finding);
+  return { error, read };
 };
 
-const take = (read: ErrorReading, reading: Reading): void => {
-  if (read === null) return;
-  if ('infra' in read) reading.infra.push(read.infra);
-  else reading.findings.push(read.finding);
+/** Takes back what was read of an error before more of it was seen: one of the last readings, so that the search is short. */
+const withdraw = (read: NonNullable<ErrorReading>, reading: Reading): void => {
+  const at = 'finding' in read ? reading.findings.lastIndexOf(read.finding) : reading.infra.lastIndexOf(read.infra);
+  if (at >= 0) ('finding' in read ? reading.findings : reading.infra).splice(at, 1);
 };
 
 /** An error or warning of the tools. Answers the index after it. */
@@ -127,7 +76,11 @@ const readDiagnostic = (lines: readonly string[], at: number, state: State, read
     return null;
   if (header.level === 'warning') {
     // A retry that is announced is not the end of the matter; it only tells what the tool is busy with.
-    if (header.message.startsWith('spurious network error')) reading.activity = 'network';
+    if (header.message.startsWith('spurious network error')) {
+      reading.activity = 'network';
+      const kind = causeOf(header.message);
+      if (kind !== null) state.retried = { kind, tool: 'cargo', line: header.message, sure: false };
+    }
     return blockAt(lines, at, header).end;
   }
   reading.summary = 'failed';
@@ -140,7 +93,7 @@ const readDiagnostic = (lines: readonly string[], at: number, state: State, read
   const block = blockAt(lines, at, header);
   if (!block.drawn && header.code === null) {
     const end = tailAt(lines, at + 1);
-    take(readToolError({ message: header.message, tail: lines.slice(at + 1, end), at }, state.git), reading);
+    state.last = takeError({ message: header.message, tail: lines.slice(at + 1, end), at }, state, reading);
     return Math.max(end, at + 1);
   }
   const finding = readBlock(block, at);
@@ -182,33 +135,6 @@ const readStatus = (line: string, state: State, reading: Reading): boolean => {
   return true;
 };
 
-const readProgramLine = (lines: readonly string[], at: number, state: State, reading: Reading): number => {
-  const line = lines[at] ?? '';
-  const abort = abortAt(line);
-  if (abort !== null) {
-    if (state.owner === 'program' || abort.thread !== null) state.abort ??= abort;
-    else if (state.memory === null) {
-      state.memory = line;
-      reading.infra.push({ kind: 'memory', tool: 'rustc', line, sure: true });
-    }
-    return at + 1;
-  }
-  const panic = panicAt(lines, at);
-  if (panic === null) return at + 1;
-  const [message = '', ...details] = panic.message;
-  if (panic.thread === 'rustc' || /^(?:\/rustc\/[0-9a-f]+\/)?compiler\//.test(panic.file)) {
-    reading.findings.push(programFinding('rust_ice', 'tool_crash', `the compiler panicked: ${message}`, at, null, null, ''));
-  } else if (state.owner === 'program' || reading.activity === null || reading.activity === 'program') {
-    const named = kindOfPanic(message);
-    const kind = named?.category === 'panic' ? named.kind : (named?.kind.replace('test_', '') ?? 'panic_explicit');
-    reading.findings.push(
-      programFinding(`rust_${kind}`, 'panic', [`panicked: ${message}`, ...details].join('\n'), at, null, panic.file, panic.place),
-    );
-    reading.summary = 'failed';
-  }
-  return panic.end;
-};
-
 /** A coded diagnostic of which only the closing words are left (a tail of the output): its code is known, its number and place are not. */
 const recoverExplained = (state: State, reading: Reading): void => {
   if (reading.summary !== 'failed' || reading.findings.length > 0 || reading.infra.length > 0) return;
@@ -225,7 +151,7 @@ const recoverExplained = (state: State, reading: Reading): void => {
 
 const read = (lines: readonly string[], words: ReadonlySet<string>): Reading => {
   const reading = emptyReading(words.has('rustc') && !words.has('cargo') ? 'rustc' : 'cargo');
-  const state: State = { owner: 'tools', binary: null, git: null, abort: null, memory: null, explained: new Set() };
+  const state: State = { owner: 'tools', binary: null, retried: null, last: null, abort: null, memory: null, explained: new Set() };
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] ?? '';
     if (line === '') {
@@ -272,7 +198,7 @@ const read = (lines: readonly string[], words: ReadonlySet<string>): Reading => 
       continue;
     }
     if (state.owner === 'tools') {
-      state.git = gitCauseOf(line) ?? state.git;
+      state.retried = gitCauseOf(line) ?? state.retried;
       const explained = EXPLAINED.exec(line);
       for (const code of explained?.[1]?.split(', ') ?? []) state.explained.add(code);
       const diff = FMT_DIFF.exec(line.slice(0, 600));
@@ -285,10 +211,17 @@ const read = (lines: readonly string[], words: ReadonlySet<string>): Reading => 
         reading.summary = 'failed';
       }
       if (line === 'Caused by:') {
-        // The head of this chain was cut off: the chain alone still tells an infrastructure failure.
+        // A chain that goes on after lines of another process, or one whose head was cut off.
         const end = tailAt(lines, at + 1);
-        const orphan = readToolError({ message: '', tail: lines.slice(at, end), at }, state.git);
-        if (orphan !== null && 'infra' in orphan) reading.infra.push(orphan.infra);
+        const known = state.last;
+        if (known !== null && known.read !== null) withdraw(known.read, reading);
+        const error = known?.error ?? { message: '', tail: [], at };
+        state.last = takeError(
+          { ...error, tail: [...error.tail, ...lines.slice(at, end)].slice(0, LONGEST_TAIL) },
+          state,
+          reading,
+          known === null,
+        );
         at = Math.max(end, at + 1);
         continue;
       }

@@ -29,6 +29,7 @@ const cut = (line: string): string => {
 
 /** Prefixes that only log collectors write. Each takes exactly the one space that they put before the tool's own text. */
 const COLLECTOR_PREFIXES: readonly RegExp[] = [
+  /^[^\t]{1,80}\t[^\t]{1,80}\t\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z(?: |$)/,
   /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?\]?(?: |\t|$)/,
   /^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?: |\t|$)/,
   /^#\d{1,4} \d{1,6}\.\d{1,4}(?: |$)/,
@@ -37,6 +38,7 @@ const COLLECTOR_PREFIXES: readonly RegExp[] = [
 ];
 /** `web_1  | text`, `[build] text`, `job: text`: only when the very same label starts nearly every line. */
 const LABEL_PREFIX = /^(?:\[[\w./ -]{1,40}\]|[A-Za-z_][\w.-]{0,40}(?: {0,12}\||:))(?: |$)/;
+const COMPOSE = /^[A-Za-z][\w.-]{0,40} {1,12}\|(?: |$)/;
 const SEVERITY = /^\[?(?:error|warning|warn|note|help|fatal|info|test|e|w|remote|hint)\b/i;
 
 const share = (count: number, lines: number): boolean => count >= 0.8 * lines;
@@ -49,7 +51,8 @@ const withoutOnePrefix = (lines: string[]): string[] | null => {
     for (const line of filled) if (prefix.test(line)) count += 1;
     if (count > 0 && share(count, filled.length)) return lines.map((line) => line.replace(prefix, ''));
   }
-  if (filled.length < 3) return null;
+  // The bar of a compose log is plain even on a single line; other labels need company.
+  if (filled.length < 3) return filled.every((line) => COMPOSE.test(line)) ? lines.map((line) => line.replace(COMPOSE, '')) : null;
   const counts = new Map<string, number>();
   for (const line of filled) {
     const label = LABEL_PREFIX.exec(line.slice(0, 64))?.[0].trimEnd();
@@ -65,13 +68,13 @@ const withoutOnePrefix = (lines: string[]): string[] | null => {
 export const toLines = (text: string): string[] => {
   let lines = stripEscapes(text)
     .split('\n')
-    .map((line) => cut(line.includes('\r') ? afterProgress(line) : line));
+    .map((line) => (line.includes('\r') ? afterProgress(line) : line));
   for (let round = 0; round < 3; round += 1) {
     const stripped = withoutOnePrefix(lines);
     if (stripped === null) break;
     lines = stripped;
   }
-  return lines;
+  return lines.map(cut);
 };
 
 /** As printed, but with forward slashes, and without the prefix that Windows puts before long paths. */

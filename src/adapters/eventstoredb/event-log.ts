@@ -5,6 +5,7 @@ import {
   EventStoreDBClient,
   FORWARDS,
   jsonEvent,
+  MaxAppendSizeExceededError,
   NO_STREAM,
   START,
   StreamDeletedError,
@@ -12,7 +13,7 @@ import {
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { type EventLog, type NewEvent, type StoredEvent, StoreUnavailable, WrongRevision } from '../../application/ports.js';
+import { type EventLog, type NewEvent, type StoredEvent, StoreUnavailable, TooLarge, WrongRevision } from '../../application/ports.js';
 import { pause, withTimeout } from '../../application/timing.js';
 import { batchesOf } from './batches.js';
 import { type RawEvent, storedEvent } from './stored-event.js';
@@ -48,6 +49,7 @@ export class EventStoreDbLog implements EventLog {
       return { position: String(appended.position?.commit ?? '') };
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) throw new WrongRevision(`${stream} is not at revision ${expectedRevision}`);
+      if (error instanceof MaxAppendSizeExceededError) throw new TooLarge('more than the event store takes in one append');
       throw unavailable(error);
     }
   }

@@ -3,7 +3,7 @@ import type { Change, ProjectedEvent, Projection, Row, RowKey, Rows } from '../.
 import type { ProjectionRows, StoredEvent } from '../../application/ports.js';
 import { transaction } from './pool.js';
 import { CREATE_SNAPSHOTS } from './snapshots.js';
-import { createStatements, deleteByKeys, dropStatements, fromDatabase, SCHEMA, selectByKeys, upsert } from './tables.js';
+import { asText, createStatements, deleteByKeys, dropStatements, fromDatabase, SCHEMA, selectByKeys, upsert } from './tables.js';
 
 const CHECKPOINTS = `${SCHEMA}.checkpoints`;
 
@@ -86,8 +86,9 @@ async function project(client: pg.PoolClient, projection: Projection, events: Pr
   await store(client, projection, [...changed.values()]);
 }
 
+/** Keys that the database cannot tell apart are one. */
 function idOf({ table, key }: RowKey): string {
-  return JSON.stringify([table, ...key]);
+  return JSON.stringify([table, ...key.map(asText)]);
 }
 
 async function load(client: pg.PoolClient, projection: Projection, keys: RowKey[]): Promise<Map<string, Row | undefined>> {

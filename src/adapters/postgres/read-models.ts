@@ -2,6 +2,8 @@ import type pg from 'pg';
 import { BadCursor, type Checkpoints, type OverdueFiles, type PageRequest, type ReadModels, type Row } from '../../application/ports.js';
 import { fromDatabase, quoted, SCHEMA, tableName } from './tables.js';
 
+const NO_PAGE_GAVE_IT = 'no page of this list gave this cursor';
+
 /** The read models as queries see them, and the checkpoints of processes beside them. */
 export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles {
   constructor(private readonly pool: pg.Pool) {}
@@ -26,9 +28,19 @@ export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles
     const filter = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
     const sorted = order.map((column) => `${quoted(column)} ${descending ? 'DESC' : 'ASC'}`).join(', ');
     const text = `SELECT * FROM ${tableName(projection, table)} ${filter} ORDER BY ${sorted} LIMIT ${parameter(limit + 1)}`;
-    const rows = (await this.pool.query(text, values)).rows.map(fromDatabase);
+    const rows = (await this.query(text, values, cursor !== undefined)).map(fromDatabase);
     const items = rows.slice(0, limit);
     return { items, nextCursor: rows.length > limit ? writeCursor(order.map((column) => items.at(-1)![column])) : null };
+  }
+
+  /** A cursor may hold what no column of its kind does (data exceptions, SQLSTATE 22): then no page gave it. */
+  private async query(text: string, values: unknown[], fromCursor: boolean): Promise<Row[]> {
+    try {
+      return (await this.pool.query<Row>(text, values)).rows;
+    } catch (error) {
+      if (fromCursor && String((error as { code?: unknown }).code).startsWith('22')) throw new BadCursor(NO_PAGE_GAVE_IT);
+      throw error;
+    }
   }
 
   async position(projection: string): Promise<string | null> {
@@ -74,5 +86,5 @@ function readCursor(cursor: string, length: number): unknown[] {
   } catch {
     // Falls through: whatever it was, no page gave it.
   }
-  throw new BadCursor('no page of this list gave this cursor');
+  throw new BadCursor(NO_PAGE_GAVE_IT);
 }

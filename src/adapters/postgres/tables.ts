@@ -46,14 +46,20 @@ export function fromDatabase(row: Row): Row {
 export function selectByKeys(projection: string, name: string, table: Table, keys: string[][]): { text: string; values: unknown[] } {
   return {
     text: `SELECT * FROM ${tableName(projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
-    values: columnsOf(keys, table.key.length),
+    values: columnsOf(
+      keys.map((key) => key.map(asText)),
+      table.key.length,
+    ),
   };
 }
 
 export function deleteByKeys(projection: string, name: string, table: Table, keys: string[][]): { text: string; values: unknown[] } {
   return {
     text: `DELETE FROM ${tableName(projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
-    values: columnsOf(keys, table.key.length),
+    values: columnsOf(
+      keys.map((key) => key.map(asText)),
+      table.key.length,
+    ),
   };
 }
 
@@ -82,8 +88,15 @@ function columnsOf<T>(rows: T[][], columns: number): T[][] {
   return Array.from({ length: columns }, (_, i) => rows.map((row) => row[i]!));
 }
 
-/** A text column cannot hold NUL: a replacement character stands for it, so that no event can stop a projection. */
+/**
+ * A text column cannot hold NUL or half of a surrogate pair: a replacement character stands for them, so that no event can stop a
+ * projection.
+ */
+export function asText(value: string): string {
+  return value.replaceAll(/[\0\p{Cs}]/gu, '\ufffd');
+}
+
 function toText(value: unknown, type: ColumnType): string | null {
   if (value === null || value === undefined) return null;
-  return type === 'json' ? JSON.stringify(value) : String(value).replaceAll('\0', '\ufffd');
+  return type === 'json' ? JSON.stringify(value) : asText(String(value));
 }

@@ -9,7 +9,7 @@ import { type OpenDispatch, openDispatch } from '../../domain/open-dispatch.js';
 import { eventOf, hintFor, hintOf, nextOf, proposalOf, standing } from '../answers.js';
 import type { Call, Handled } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
-import { Payloads } from '../payloads.js';
+import { Payloads, type Texts } from '../payloads.js';
 import { IDS, type Ids } from '../ports.js';
 
 export class OpenDispatchCommand extends Command<object> {
@@ -33,41 +33,15 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
     const targetFile = body.targetFile ?? body.targetFiles![0]!;
     const fileId = fileIdOf(body.repo, targetFile);
     const dispatchId = dispatchIdOf(fileId, this.ids.short());
+    const texts = this.payloads.collect();
+    const command = commandOf(body, dispatchId, targetFile, texts);
     const asker = { taskId: taskIdOf(body.task), model: body.model, configuration: configurationOf(body.model) };
     const handled = await this.handling.handle({
-      ...{ stream: fileStream(fileId), where: { repo: body.repo, targetFile }, call, dispatchId: null },
-      prepare: () => this.commandOf(body, dispatchId, targetFile),
-      decide: (state, context, command) => openDispatch(state, command, context),
+      ...{ stream: fileStream(fileId), where: { repo: body.repo, targetFile }, call, dispatchId: null, texts },
+      decide: (state, context) => openDispatch(state, command, context),
       see: (before, context) => ({ coldStart: before.counted === 0, hint: hintFor(before, asker, context) }),
     });
     return this.answer(handled, body, targetFile);
-  }
-
-  private async commandOf(body: OpenDispatchBody, dispatchId: string, targetFile: string): Promise<OpenDispatch> {
-    const { task, model } = body;
-    const [description, prompt] = await Promise.all([
-      this.payloads.storeOptional(task.description),
-      this.payloads.storeOptional(task.prompt),
-    ]);
-    return {
-      dispatchId,
-      targetFiles: [...new Set(body.targetFiles ?? [targetFile])],
-      taskId: taskIdOf(task),
-      description,
-      descriptionHash: task.description ? sha256(task.description) : null,
-      prompt,
-      parentTaskId: task.parentTaskId ?? null,
-      model,
-      frontier: body.frontier ?? null,
-      budget: body.budget ?? defaultPolicy.defaultBudget,
-      profile: body.profile ?? null,
-      arm: body.arm ?? null,
-      batch: body.batch ?? null,
-      carry: body.carry,
-      baseHash: body.baseHash ?? null,
-      leaseSeconds: body.leaseSeconds ?? defaultPolicy.defaultLeaseSeconds,
-      force: body.force,
-    };
   }
 
   private async answer(handled: Handled<{ coldStart: boolean; hint: Hint }>, body: OpenDispatchBody, targetFile: string) {
@@ -83,6 +57,29 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
       ...(dispatch ? standing(dispatch, position) : { dispatch: null, profile: body.profile ?? null, position }),
     };
   }
+}
+
+function commandOf(body: OpenDispatchBody, dispatchId: string, targetFile: string, texts: Texts): OpenDispatch {
+  const { task, model } = body;
+  return {
+    dispatchId,
+    targetFiles: [...new Set(body.targetFiles ?? [targetFile])],
+    taskId: taskIdOf(task),
+    description: texts.keepOptional(task.description),
+    descriptionHash: task.description ? sha256(task.description) : null,
+    prompt: texts.keepOptional(task.prompt),
+    parentTaskId: task.parentTaskId ?? null,
+    model,
+    frontier: body.frontier ?? null,
+    budget: body.budget ?? defaultPolicy.defaultBudget,
+    profile: body.profile ?? null,
+    arm: body.arm ?? null,
+    batch: body.batch ?? null,
+    carry: body.carry,
+    baseHash: body.baseHash ?? null,
+    leaseSeconds: body.leaseSeconds ?? defaultPolicy.defaultLeaseSeconds,
+    force: body.force,
+  };
 }
 
 /** A task without an id is known by what it asks for. */

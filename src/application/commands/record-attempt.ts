@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { RecordAttemptBody } from '../../catalogue/commands.js';
-import { recordAttempt, requireRoom } from '../../domain/record-attempt.js';
+import { recordAttempt } from '../../domain/record-attempt.js';
 import { Conflict } from '../../domain/recorder.js';
 import { eventOf, nextOf, proposalOf, standing } from '../answers.js';
 import { attemptFacts } from '../attempt-facts.js';
@@ -28,18 +28,17 @@ export class RecordAttemptHandler implements ICommandHandler<RecordAttemptComman
   ) {}
 
   async execute({ dispatchId, body: { attempt: number, ...body }, call }: RecordAttemptCommand) {
+    const stream = streamOf('d', dispatchId);
+    const texts = this.payloads.collect();
+    const facts = attemptFacts(body, texts);
     const handled = await this.handling.handle({
-      ...{ stream: streamOf('d', dispatchId), call, dispatchId },
+      ...{ stream, call, dispatchId, texts },
       knows: (state) => state.dispatches.has(dispatchId),
       repeats: {
         suspects: (state) => number != null && number <= (state.dispatches.get(dispatchId)?.recorded ?? Number.POSITIVE_INFINITY),
         find: (whole) => sameNumber(whole, dispatchId, number!, call),
       },
-      prepare: async (state) => {
-        requireRoom(knownDispatch(state, dispatchId));
-        return attemptFacts(body, this.payloads);
-      },
-      decide: (state, context, facts) => {
+      decide: (state, context) => {
         const dispatch = knownDispatch(state, dispatchId);
         if (number != null && number !== dispatch.recorded + 1)
           throw new Conflict(`the next attempt of ${dispatchId} is number ${dispatch.recorded + 1}, not ${number}`);

@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { RecordFrontierOutcomeBody } from '../../catalogue/commands.js';
-import { recordFrontierOutcome, requireOpenOrLate } from '../../domain/record-attempt.js';
+import { recordFrontierOutcome } from '../../domain/record-attempt.js';
 import { eventOf } from '../answers.js';
 import { attemptFacts } from '../attempt-facts.js';
 import { InvalidField } from '../errors.js';
@@ -28,18 +28,18 @@ export class RecordFrontierOutcomeHandler implements ICommandHandler<RecordFront
   ) {}
 
   async execute({ dispatchId, body: { model, ...body }, call }: RecordFrontierOutcomeCommand) {
+    const stream = streamOf('d', dispatchId);
+    const texts = this.payloads.collect();
+    const facts = attemptFacts(body, texts);
     const handled = await this.handling.handle({
-      ...{ stream: streamOf('d', dispatchId), call, dispatchId },
+      ...{ stream, call, dispatchId, texts },
       knows: (state) => state.dispatches.has(dispatchId),
-      prepare: async (state) => {
+      decide: (state, context) => {
         const dispatch = knownDispatch(state, dispatchId);
-        requireOpenOrLate(dispatch);
         const frontier = model ?? dispatch.frontier;
         if (frontier === null) throw new InvalidField('model', 'is required: the dispatch names no frontier');
-        return { frontier, facts: await attemptFacts(body, this.payloads) };
+        return recordFrontierOutcome(state, dispatch, facts, frontier, context);
       },
-      decide: (state, context, { frontier, facts }) =>
-        recordFrontierOutcome(state, knownDispatch(state, dispatchId), facts, frontier, context),
     });
     return {
       ...(await attemptAnswer(handled, this.payloads)),

@@ -3,6 +3,7 @@ import { DELETED_REVISION, type LogEvent } from './log-event.js';
 import type { NodeContext } from './node-context.js';
 import { parseReadRequest, type ReadRequest } from './read-request.js';
 import { type ReadCall, Responder } from './responder.js';
+import { firstShown } from './stream-metadata.js';
 import { subscribeToAll } from './subscribe-to-all.js';
 import { subscribeToStream } from './subscribe-to-stream.js';
 import { encodeEvent, encodeStreamNotFound } from './wire.js';
@@ -54,12 +55,6 @@ async function readStream(node: NodeContext, request: ReadRequest, stream: strin
     left -= page.events.length;
     return { events: page.events, last: page.complete || left <= 0 };
   });
-}
-
-/** The first revision that the metadata of a stream leaves visible. */
-export function firstShown(head: number, metadata: { readonly maxCount?: number; readonly truncateBefore?: number }): number {
-  const byCount = metadata.maxCount === undefined ? 0 : head - metadata.maxCount + 1;
-  return Math.max(0, byCount, metadata.truncateBefore ?? 0);
 }
 
 async function readAll(node: NodeContext, request: ReadRequest, count: number, responder: Responder): Promise<void> {

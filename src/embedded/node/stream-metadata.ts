@@ -32,6 +32,11 @@ export function isSoftDeleted(metadata: StreamMetadata): boolean {
   return metadata.truncateBefore === DELETED_REVISION;
 }
 
+/** The first revision that the metadata of a stream leaves visible. */
+export function firstShown(head: number, { maxCount, truncateBefore }: StreamMetadata): number {
+  return Math.max(0, maxCount === undefined ? 0 : head - maxCount + 1, truncateBefore ?? 0);
+}
+
 /** Metadata that cannot be understood is no metadata at all, as on a real node: it must not make its stream unreadable. */
 export function parseMetadata(isJson: boolean, data: Uint8Array): StreamMetadata {
   const raw = isJson ? parseObject(data) : null;

@@ -1,9 +1,9 @@
 import { streamDeleted } from './errors.js';
 import { DELETED_REVISION, type LogEvent } from './log-event.js';
 import type { NodeContext } from './node-context.js';
-import { firstShown } from './read-call.js';
 import type { ReadRequest } from './read-request.js';
 import type { Responder } from './responder.js';
+import { firstShown } from './stream-metadata.js';
 import { CAUGHT_UP, encodeConfirmation, encodeEvent, FELL_BEHIND } from './wire.js';
 
 const BATCH = 256;

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { classify } from '../../src/verifier/classify.js';
+import { text } from './helpers.js';
+
+const exits = [{ exitCode: 0 }, { exitCode: 101 }, { exitCode: null, signal: 'SIGKILL' }, { timedOut: true }];
+const timed = (output: string, tool = 'cargo'): number => {
+  const started = performance.now();
+  classify({ tool, command: `${tool} check`, exitCode: 101, output });
+  return performance.now() - started;
+};
+
+test('no string makes it throw', () => {
+  const pieces = [
+    'error[E0308]: mismatched types\n',
+    ' --> src/a.rs:1:1\n',
+    '  | ^^^ expected',
+    'running 3 tests\n',
+    '---- a stdout ----\n',
+    "thread 'a' panicked at 'x",
+    "thread 'a' (1) panicked at b:1:2:\n",
+    'Caused by:\n',
+    'error: failed to run custom build command for `x`\n',
+    "error: process didn't exit successfully\n",
+    '{"reason":"compiler-message","message":{"level":"error","message":1}}\n',
+    '{"reason":"compiler-message","message":{"level":"error","message":"m","spans":[null,{"is_primary":true}],"children":[null]}}\n',
+    '{"$message_type":"diagnostic","level":"error","message":"x","spans":7}\n',
+    'a.ts(1,1): error TS2322: ',
+    '\ud800',
+    '\u0000',
+    '\r',
+    '\r\n',
+    '\u001b[',
+    '\u001b]0;',
+    'Diff in ',
+    'fatal: ',
+    '\n',
+  ];
+  const soup = fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 20 })), { maxLength: 40 })
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(soup, soup, fc.constantFrom(...exits), fc.constantFrom('cargo', 'tsc', 'x'), (stdout, stderr, exit, tool) => {
+      const answer = classify({ tool, command: `${tool} check | tail`, stdout, stderr, ...exit });
+      expect(['pass', 'fail', 'blocked']).toContain(answer.verdict);
+      expect(answer.infraKind === null).toBe(answer.verdict !== 'blocked');
+      expect(answer.excerpt.length).toBeLessThanOrEqual(2_000);
+      if (answer.verdict !== 'fail') expect(answer.patterns).toEqual([]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('the same text gives the same answer', () => {
+  const run = { command: 'cargo test', exitCode: 101, output: text('test_mixed') };
+  expect(classify(run)).toEqual(classify(run));
+});
+
+const line = 'x'.repeat(1_000_000);
+test.each([
+  ['a line of a megabyte', `error[E0308]: ${line}\n --> src/a.rs:1:1\n`],
+  ['quotes and backticks without end', `error: ${'`'.repeat(500_000)}${"'".repeat(500_000)}\n`],
+  ['a megabyte of carets', `error[E0308]: m\n --> a.rs:1:1\n  | ${'^ '.repeat(500_000)}\n`],
+  ['a megabyte of spaces', `error: m\n${' '.repeat(1_000_000)}\n`],
+  ['escapes without end', '\u001b]'.repeat(500_000)],
+  ['half colours', '\u001b[1;'.repeat(250_000)],
+  ['carriage returns', 'a\r'.repeat(500_000)],
+  ['path bait', `error: ${'/a'.repeat(500_000)}\n`],
+  ['nested braces', `${'{'.repeat(1_000_000)}\n`],
+  ['broken JSON', `{"reason":"compiler-message",${'"a":['.repeat(200_000)}\n`],
+  ['empty lines', '\n'.repeat(1_000_000)],
+  ['open tests', 'running 1 test\n'.repeat(60_000)],
+  ['open blocks', `running 1 test\n${'---- a stdout ----\n'.repeat(60_000)}`],
+  ['chains', `error: failed to get \`a\`\n${'\nCaused by:\n  b\n'.repeat(60_000)}`],
+  ['headers', 'error: something\n'.repeat(60_000)],
+  ['panics of the old form', "thread 'a' panicked at 'b\n".repeat(40_000)],
+  [
+    'diagnostics by the hundred thousand',
+    Array.from({ length: 100_000 }, (_, n) => `error[E0${300 + (n % 9)}]: m${n}\n --> a.rs:${n}:1\n\n`).join(''),
+  ],
+])('%s takes no more than linear time', (_name, output) => {
+  expect(timed(output)).toBeLessThan(12_000);
+  expect(timed(output, 'tsc')).toBeLessThan(12_000);
+});
+
+test('twice the errors take about twice the time, and patterns stay bounded', () => {
+  const errors = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, n) => `error: message number m${String.fromCharCode(97 + (n % 26))}${n}\n --> src/f${n}.rs:1:1\n\n`,
+    ).join('');
+  timed(errors(5_000));
+  const once = timed(errors(20_000));
+  expect(timed(errors(80_000))).toBeLessThan(Math.max(once, 50) * 12);
+  expect(classify({ tool: 'cargo', exitCode: 101, output: errors(20_000) }).patterns.length).toBe(100);
+});
