@@ -24,6 +24,8 @@ const environment = z.object({
     .min(4096)
     .max(16 * 1024 * 1024)
     .default(1024 * 1024),
+  /** How much the log says. */
+  ANVIL_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** Where the embedded node listens when it runs as a process of its own. */
   ANVIL_EVENTSTORE_PORT: port.default(2113),
 });
@@ -36,6 +38,7 @@ export interface Config {
   databaseUrl: string | undefined;
   payloadLimit: number;
   eventStorePort: number;
+  logLevel: string;
 }
 
 /** Throws an error that names each variable and what it should be. */
@@ -46,7 +49,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     throw new Error(
       `the environment is not right: ${parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; ')}`,
     );
-  const { ANVIL_HOST, ANVIL_PORT, ANVIL_DATA_DIR, EVENTSTORE_URL, DATABASE_URL, ANVIL_PAYLOAD_LIMIT, ANVIL_EVENTSTORE_PORT } = parsed.data;
+  const {
+    ANVIL_HOST,
+    ANVIL_PORT,
+    ANVIL_DATA_DIR,
+    EVENTSTORE_URL,
+    DATABASE_URL,
+    ANVIL_PAYLOAD_LIMIT,
+    ANVIL_EVENTSTORE_PORT,
+    ANVIL_LOG_LEVEL,
+  } = parsed.data;
   return {
     host: ANVIL_HOST,
     port: ANVIL_PORT,
@@ -55,5 +67,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databaseUrl: DATABASE_URL,
     payloadLimit: ANVIL_PAYLOAD_LIMIT,
     eventStorePort: ANVIL_EVENTSTORE_PORT,
+    logLevel: ANVIL_LOG_LEVEL,
   };
 }

@@ -1,14 +1,18 @@
 import 'reflect-metadata';
+import { pino } from 'pino';
 import { assemble } from './app.module.js';
 import { readConfig } from './config.js';
 import { startEngines } from './embedded/engines.js';
 import { ownLifetime } from './embedded/lifetime.js';
 import { createApp } from './http/create-app.js';
 
-const report = (message: string) => console.error(`${new Date().toISOString()} ${message}`);
+// The log goes to standard error, a line of JSON each; what a person reads at the start goes to standard output.
+const logger = pino({ base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+const report = (message: string) => logger.warn(message);
 
 await ownLifetime(report, async ({ onEnd, end }) => {
   const config = readConfig();
+  logger.level = config.logLevel;
   const engines = await startEngines({ ...config, log: report });
   onEnd(() => engines.stop());
   void engines.failed.then((reason) => {
@@ -17,7 +21,7 @@ await ownLifetime(report, async ({ onEnd, end }) => {
   });
   const parts = await assemble({ ...config, ...engines, report });
   onEnd(() => parts.close());
-  const app = await createApp(parts.module, report);
+  const app = await createApp(parts.module, logger);
   onEnd(() => {
     parts.drain();
     return app.close();

@@ -22,7 +22,7 @@ export function chained(history: FileHistory, events: FileEvent[], commandId: st
       actor: call.actor,
       schemaVersion: currentVersion(type),
       // The command's own marks stand on its first event.
-      ...(index === 0 && { bodyHash: call.bodyHash, idempotencyKey: call.idempotencyKey }),
+      ...(index === 0 && { bodyHash: call.bodyHash, idempotencyKey: call.idempotencyKey, requestId: call.requestId }),
       previousHash,
     };
     const metadata = { ...unlinked, hash: chainHash(type, data, unlinked) };

@@ -8,6 +8,8 @@ export interface Call {
   actor: string;
   bodyHash: string;
   idempotencyKey?: string;
+  /** Under which the log speaks of the call. */
+  requestId?: string;
 }
 
 /**

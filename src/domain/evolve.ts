@@ -1,7 +1,7 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
 import { codeOf, type ErrorPattern, patternKey } from '../catalogue/primitives.js';
 import { countVerdict, recount } from './counts.js';
-import { type Decision, type DispatchState, type FileState, signalKey } from './state.js';
+import { type AttemptState, type Decision, type DispatchState, type FileState, signalKey } from './state.js';
 
 /** Takes a state one event further, in place. */
 export function evolve(state: FileState, event: FileEvent): FileState {
@@ -108,8 +108,41 @@ function verdictReached(state: FileState, data: EventData<'VerdictReached'>): Fi
   const spends = data.seat === 'builder' && data.verdict !== 'blocked';
   const before = state.dispatches.get(data.dispatchId);
   const nth = spends && before !== undefined ? before.counted + 1 : data.attempt;
-  const attempt = { ...data, patterns: distinct(data.patterns), nth };
-  state.attempts.set(data.attemptId, attempt);
+  const {
+    attemptId,
+    dispatchId,
+    attempt: number,
+    seat,
+    model,
+    configuration,
+    taskId,
+    verdict,
+    signature,
+    infraKind,
+    late,
+    imported,
+    at,
+  } = data;
+  const attempt: AttemptState = {
+    ...{
+      attemptId,
+      dispatchId,
+      attempt: number,
+      nth,
+      seat,
+      model,
+      configuration,
+      taskId,
+      verdict,
+      signature,
+      infraKind,
+      late,
+      imported,
+      at,
+    },
+    patterns: distinct(data.patterns),
+  };
+  state.attempts.set(attemptId, attempt);
   countVerdict(state, attempt);
   return state;
 }

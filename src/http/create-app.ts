@@ -1,20 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 import { validation } from './input.js';
+import { logRequests, REQUEST_ID_HEADER } from './log-requests.js';
 import { answerProblem, ProblemFilter } from './problem.js';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** The HTTP side, ready to listen: validation, problems, and OpenAPI at /docs from the schemas that validate. */
-export async function createApp(module: DynamicModule, report: (message: string) => void): Promise<NestFastifyApplication> {
+export async function createApp(module: DynamicModule, logger: Logger): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    requestIdHeader: REQUEST_ID_HEADER,
+    genReqId: () => randomUUID(),
     // What no route is even looked for with: a broken escape, a part of the path that is too long.
-    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => answerProblem(error, request, reply, report),
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => answerProblem(error, request, reply),
   });
   // JSON and nothing else: what a form can send, any web page could send here.
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
@@ -23,8 +30,9 @@ export async function createApp(module: DynamicModule, report: (message: string)
     bodyParser: false,
   });
   adapter.getInstance().removeContentTypeParser('text/plain');
+  logRequests(adapter.getInstance());
   app.useGlobalPipes(validation);
-  app.useGlobalFilters(new ProblemFilter(report));
+  app.useGlobalFilters(new ProblemFilter());
   const description = new DocumentBuilder()
     .setTitle('Anvil')
     .setDescription('The failure memory for coding loops.')

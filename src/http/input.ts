@@ -30,6 +30,7 @@ export const CallOf = createParamDecorator((_: unknown, context: ExecutionContex
   const path = request.url.split('?')[0];
   return {
     actor: 'http',
+    requestId: String(request.id).slice(0, LONGEST_KEY),
     bodyHash: hashOf(request.body ?? {}),
     ...(key !== undefined && { idempotencyKey: `${request.method} ${path} ${key}` }),
   };

@@ -28,16 +28,14 @@ interface Problem {
 /** Every error as problem+json (RFC 9457), mapped here and nowhere else. What nobody foresaw is a 500 that tells a caller nothing. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly report: (message: string) => void) {}
-
   catch(error: unknown, host: ArgumentsHost): void {
-    answerProblem(error, host.switchToHttp().getRequest<FastifyRequest>(), host.switchToHttp().getResponse<FastifyReply>(), this.report);
+    answerProblem(error, host.switchToHttp().getRequest<FastifyRequest>(), host.switchToHttp().getResponse<FastifyReply>());
   }
 }
 
-export function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, report: (message: string) => void): void {
+export function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, code, detail, errors, retryAfterSeconds } = problemOf(error);
-  if (status >= 500) report(`${request.method} ${request.url} answered ${status}: ${error instanceof Error ? error.stack : String(error)}`);
+  if (status >= 500) request.log.error({ err: error, status }, 'a request could not be answered');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   reply
     .status(status)
@@ -56,7 +54,8 @@ function problemOf(error: unknown): Problem {
   if (error instanceof NotCaughtUp) return { status: 503, code: 'not-caught-up', detail: error.message, retryAfterSeconds: 1 };
   if (error instanceof StoreUnavailable) return { status: 503, code: 'store-unavailable', detail: error.message, retryAfterSeconds: 1 };
   const status = statusOf(error);
-  if (status !== undefined && status < 500) return { status, code: 'bad-request', detail: (error as Error).message };
+  if (status !== undefined && status < 500)
+    return { status, code: status === 404 ? 'not-found' : 'bad-request', detail: (error as Error).message };
   if (isDatabaseAway(error)) return { status: 503, code: 'store-unavailable', detail: 'the database did not answer', retryAfterSeconds: 1 };
   return { status: 500, code: 'internal', detail: 'something went wrong here; the log says what' };
 }

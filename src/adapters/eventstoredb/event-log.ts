@@ -16,7 +16,10 @@ import {
 import { type EventLog, type NewEvent, type StoredEvent, StoreUnavailable, TooLarge, WrongRevision } from '../../application/ports.js';
 import { pause, withTimeout } from '../../application/timing.js';
 import { batchesOf } from './batches.js';
+import { sendBytes } from './send-bytes.js';
 import { type RawEvent, storedEvent } from './stored-event.js';
+
+sendBytes();
 
 /** The client's batch append ignores its deadline, so the limit is kept here; what came of the append is then unknown. */
 const APPEND_TIMEOUT_MS = 10_000;

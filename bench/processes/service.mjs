@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import { assemble } from '../../dist/src/app.module.js';
+import { readConfig } from '../../dist/src/config.js';
+import { startEngines } from '../../dist/src/embedded/engines.js';
+import { createApp } from '../../dist/src/http/create-app.js';
+import { answerCalls } from '../lib/answer-calls.mjs';
+
+// The service as dist/src/main.js starts it, in a process of its own, but for two things: it tells where its engines listen, so that the
+// references use the very same ones, and its projections and saga begin when they are told to, so that a log can be filled before.
+const [dataDir] = process.argv.slice(2);
+const report = (message) => console.error(`service: ${message}`);
+const config = readConfig({ ANVIL_DATA_DIR: dataDir });
+const engines = await startEngines({ ...config, log: () => {} });
+const parts = await assemble({ ...config, ...engines, report });
+const app = await createApp(parts.module, report);
+await app.listen(0, '127.0.0.1');
+const url = await app.getUrl();
+
+answerCalls(
+  {
+    addresses: () => ({ url, databaseUrl: engines.databaseUrl, eventStoreUrl: engines.eventStoreUrl }),
+    run: () => parts.run(),
+    usage() {
+      const { user, system } = process.cpuUsage();
+      return { cpuMs: (user + system) / 1000, rssMiB: process.memoryUsage.rss() / 2 ** 20 };
+    },
+  },
+  async () => {
+    parts.drain();
+    await app.close();
+    await parts.close();
+    await engines.stop();
+  },
+);

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { openDispatches } from '../../src/domain/next-step.js';
+import { Overlay } from '../../src/domain/overlay.js';
+import { KEPT_CLOSED, prune } from '../../src/domain/prune.js';
+import { packState, unpackState } from '../../src/domain/snapshot.js';
+import type { FileState } from '../../src/domain/state.js';
+import { fail, pass } from './builders.js';
+import { FileHistory } from './history.js';
+import { happenings, lawPolicy, live } from './laws-commands.js';
+import { abandoning, attempting, contextAt, fold, frontierOutcome, opening } from './specification.js';
+
+/** What every command of a running loop leads to on a state. */
+function whatFollows(state: FileState, now: string): unknown[] {
+  const open = openDispatches(state)[0]?.dispatchId;
+  const commands = [opening({ task: 't1', unique: 'last' }), opening({ task: 'new', unique: 'last', force: true })];
+  if (open !== undefined)
+    commands.push(attempting(open, fail('E0308')), attempting(open, pass()), frontierOutcome(open, pass()), abandoning(open));
+  return commands.map((command) => {
+    try {
+      return command(state, contextAt(now, lawPolicy));
+    } catch (conflict) {
+      return String(conflict);
+    }
+  });
+}
+
+describe('a state that is kept between commands', () => {
+  it('an overlay behaves as a copy of the map below it, and leaves that one alone', () => {
+    const change = fc.record({ what: fc.constantFrom('set' as const, 'delete' as const), key: fc.nat({ max: 9 }), value: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat({ max: 9 }), fc.nat())), fc.array(change), (entries, changes) => {
+        const below = new Map(entries);
+        const copy = new Map(below);
+        const overlay = new Overlay(below);
+        for (const { what, key, value } of changes) {
+          if (what === 'set') {
+            copy.set(key, value);
+            overlay.set(key, value);
+          } else expect(overlay.delete(key)).toBe(copy.delete(key));
+          expect([...overlay]).toEqual([...copy]);
+          expect([...overlay.keys()]).toEqual([...copy.keys()]);
+          expect([...overlay.values()]).toEqual([...copy.values()]);
+          expect([overlay.size, overlay.has(key), overlay.get(key)]).toEqual([copy.size, copy.has(key), copy.get(key)]);
+        }
+        expect([...below]).toEqual([...new Map(entries)]);
+      }),
+    );
+  });
+
+  it('decides after a snapshot was stored and read again as it did before', () => {
+    fc.assert(
+      fc.property(happenings, (things) => {
+        const { state, now } = live(things);
+        const restored = unpackState(JSON.parse(JSON.stringify(packState(state))));
+        expect(packState(restored)).toEqual(packState(state));
+        expect(whatFollows(restored, now)).toEqual(whatFollows(state, now));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('decides the same when old closed dispatches are dropped from it, and goes on to the same', () => {
+    const file = new FileHistory(lawPolicy);
+    for (let i = 0; i < KEPT_CLOSED + 20; i += 1) file.failedBefore(`t${i % 7}`, [['E0308', 'E0599', 'E0277'][i % 3]!]);
+    const dispatch = file.open({ task: 't1', budget: 9 });
+    file.attempt(dispatch, fail('E0308'));
+    const pruned = fold(file.events);
+    prune(pruned);
+    expect([...pruned.dispatches.values()].filter(({ status }) => status === 'closed')).toHaveLength(KEPT_CLOSED);
+    expect(pruned.attempts.size).toBe(KEPT_CLOSED + 1);
+    expect(whatFollows(pruned, file.now)).toEqual(whatFollows(file.state, file.now));
+  });
+
+  it('is of the shape that its fold version names: another shape needs another version', () => {
+    const file = new FileHistory(lawPolicy);
+    file.failedBefore('t', ['E0308', 'E0308', 'E0308']);
+    file.attempt(file.open({ task: 't' }), pass());
+    const shape = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.length === 0 ? [] : [shape(value[0])];
+      if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, shape(v)]));
+      return value === null ? null : typeof value;
+    };
+    expect(shape(JSON.parse(JSON.stringify(packState(file.state))))).toMatchSnapshot('fold version 1');
+  });
+});
