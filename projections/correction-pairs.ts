@@ -18,7 +18,7 @@ interface Failed {
  */
 export const correctionPairs: Projection = {
   name: 'correction_pairs',
-  version: 1,
+  version: 2,
   tables: {
     pairs: {
       columns: {
@@ -40,7 +40,12 @@ export const correctionPairs: Projection = {
         at: 'time',
       },
       key: ['chosenAttemptId'],
-      indexes: [['at', 'chosenAttemptId']],
+      indexes: [
+        ['at', 'chosenAttemptId'],
+        ['repo', 'at', 'chosenAttemptId'],
+        ['targetFile', 'at', 'chosenAttemptId'],
+        ['kind', 'at', 'chosenAttemptId'],
+      ],
     },
     waiting: { columns: { attemptId: 'text', output: 'json', prompt: 'json', verdictEventId: 'text' }, key: ['attemptId'] },
     dispatches: { columns: { dispatchId: 'text', prompt: 'json', failed: 'json' }, key: ['dispatchId'] },

@@ -3,7 +3,7 @@ import type { Projection } from './projection.js';
 /** Every dispatch with where it stands: the list that a person looks through, and where overdue leases are found. */
 export const dispatches: Projection = {
   name: 'dispatches',
-  version: 1,
+  version: 2,
   tables: {
     dispatches: {
       columns: {
@@ -29,6 +29,12 @@ export const dispatches: Projection = {
       key: ['dispatchId'],
       indexes: [
         ['openedAt', 'dispatchId'],
+        ['repo', 'openedAt', 'dispatchId'],
+        ['targetFile', 'openedAt', 'dispatchId'],
+        ['status', 'openedAt', 'dispatchId'],
+        ['outcome', 'openedAt', 'dispatchId'],
+        ['batch', 'openedAt', 'dispatchId'],
+        ['arm', 'openedAt', 'dispatchId'],
         ['status', 'leaseUntil'],
       ],
     },

@@ -7,7 +7,7 @@ import type { Projection, RowKey } from './projection.js';
  */
 export const failureHistogram: Projection = {
   name: 'failure_histogram',
-  version: 1,
+  version: 2,
   tables: {
     patterns: {
       columns: {
@@ -24,7 +24,12 @@ export const failureHistogram: Projection = {
         lastSeen: 'time',
       },
       key: ['repo', 'targetFile', 'patternKey', 'seat', 'model'],
-      indexes: [['attempts', 'repo', 'targetFile', 'patternKey', 'seat', 'model']],
+      indexes: [
+        ['attempts', 'repo', 'targetFile', 'patternKey', 'seat', 'model'],
+        ['repo', 'attempts', 'targetFile', 'patternKey', 'seat', 'model'],
+        ['targetFile', 'repo', 'patternKey', 'seat', 'model'],
+        ['model', 'repo', 'targetFile', 'patternKey', 'seat'],
+      ],
     },
   },
   handles: ['VerdictReached'],

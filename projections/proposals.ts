@@ -3,7 +3,7 @@ import type { Projection } from './projection.js';
 /** The return queue: passing outputs, staged until their caller takes or refuses them. Texts are stored texts, not their content. */
 export const proposals: Projection = {
   name: 'proposals',
-  version: 1,
+  version: 2,
   tables: {
     proposals: {
       columns: {
@@ -26,6 +26,9 @@ export const proposals: Projection = {
       key: ['proposalId'],
       indexes: [
         ['stagedAt', 'proposalId'],
+        ['repo', 'stagedAt', 'proposalId'],
+        ['targetFile', 'stagedAt', 'proposalId'],
+        ['status', 'stagedAt', 'proposalId'],
         ['status', 'expiresAt'],
       ],
     },

@@ -1,10 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { captures } from '../projections/captures.js';
 import { correctionPairs } from '../projections/correction-pairs.js';
 import { dispatches } from '../projections/dispatches.js';
 import { failureHistogram } from '../projections/failure-histogram.js';
+import { files } from '../projections/files.js';
+import { patterns } from '../projections/patterns.js';
 import { proposals } from '../projections/proposals.js';
+import { signals } from '../projections/signals.js';
 import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
 import { PostgresLeadership } from './adapters/postgres/leadership.js';
 import { createPool } from './adapters/postgres/pool.js';
@@ -21,14 +25,23 @@ import { Metrics } from './application/metrics.js';
 import { Payloads } from './application/payloads.js';
 import { type Clock, EVENT_LOG, IDS, type Ids, PROJECTION_ROWS, READ_MODELS } from './application/ports.js';
 import { AttemptByIdHandler, DispatchByIdHandler, EventsOfFileHandler, MemoryOfFileHandler } from './application/queries/live.js';
-import { CorrectionPairsHandler, DispatchesHandler, HistogramsHandler, ProposalsHandler } from './application/queries/read-models.js';
+import {
+  CapturesHandler,
+  CorrectionPairsHandler,
+  DispatchesHandler,
+  FilesHandler,
+  HistogramsHandler,
+  PatternsHandler,
+  ProposalsHandler,
+  SignalsHandler,
+} from './application/queries/read-models.js';
 import { runProjections } from './application/run-projections.js';
 import { runSaga } from './application/run-saga.js';
 import { CommandsController } from './http/commands.controller.js';
 import { HealthController } from './http/health.controller.js';
 import { QueriesController } from './http/queries.controller.js';
 
-const projections = [failureHistogram, correctionPairs, dispatches, proposals];
+const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns];
 const clock: Clock = { now: () => new Date().toISOString() };
 const ids: Ids = {
   uuid: randomUUID,
@@ -92,6 +105,7 @@ export async function assemble(given: {
         ],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler],
         ...[HistogramsHandler, DispatchesHandler, ProposalsHandler, CorrectionPairsHandler],
+        ...[FilesHandler, SignalsHandler, CapturesHandler, PatternsHandler],
       ],
     },
     run: () => {

@@ -11,9 +11,15 @@ export function table(title, rows, notes = []) {
       .join('  ')
       .trimEnd();
   const [head, ...body] = rows;
-  return ['', title, '', line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...body.map(line), ...notes.map((n) => `  ${n}`)].join(
-    '\n',
-  );
+  return [
+    '',
+    title,
+    '',
+    line(head),
+    widths.map((width) => '-'.repeat(width)).join('  '),
+    ...body.map(line),
+    ...notes.map((n) => `  ${n}`),
+  ].join('\n');
 }
 
 /** What a figure should be, and whether the median of its rounds is. */

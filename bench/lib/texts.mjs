@@ -23,7 +23,10 @@ export function attemptTexts(name) {
   const [code, message, label] = ERRORS[Number.parseInt(word(6), 16) % ERRORS.length];
   return {
     code,
-    output: sized(OUTPUT_BYTES, (line) => `    pub fn step_${word(8)}(&mut self, key: K, value: V) -> Option<V> { self.slots.insert(key, (value, ${line})) }\n`),
+    output: sized(
+      OUTPUT_BYTES,
+      (line) => `    pub fn step_${word(8)}(&mut self, key: K, value: V) -> Option<V> { self.slots.insert(key, (value, ${line})) }\n`,
+    ),
     diff: sized(DIFF_BYTES, (line) =>
       line === 0
         ? '--- a/src/cache.rs\n+++ b/src/cache.rs\n@@ -1,60 +1,60 @@\n'
@@ -31,7 +34,8 @@ export function attemptTexts(name) {
     ),
     verifier: sized(VERIFIER_BYTES, (line) => {
       const at = `  --> src/cache.rs:${20 + line * 3}:${9 + line}\n`;
-      if (line === 0) return `    Checking cache v0.1.0\nerror[${code}]: ${message}\n${at}   |\n20 |         let slot = self.take_${word(8)}(&key);\n   |                    ^^^^ ${label}\n\n`;
+      if (line === 0)
+        return `    Checking cache v0.1.0\nerror[${code}]: ${message}\n${at}   |\n20 |         let slot = self.take_${word(8)}(&key);\n   |                    ^^^^ ${label}\n\n`;
       return `warning: unused variable: \`tmp_${word(8)}\`\n${at}   |\n${20 + line * 3} |         let tmp = self.probe(key);\n   |             ^^^ help: if this is intentional, prefix it with an underscore\n   = note: \`#[warn(unused_variables)]\` on by default\n\n`;
     }),
   };

@@ -27,7 +27,8 @@ export class RecordLoads {
     const [call] = await this.viaService('template', 1);
     const { position } = await call();
     const events = [];
-    for await (const { event } of this.client.readStream(position.stream, { direction: BACKWARDS, fromRevision: END })) events.unshift(event);
+    for await (const { event } of this.client.readStream(position.stream, { direction: BACKWARDS, fromRevision: END }))
+      events.unshift(event);
     const command = events.filter(({ metadata }) => metadata.$causationId === events.at(-1).metadata.$causationId);
     const { payload } = command.find(({ type }) => type === 'AttemptRecorded').data.output;
     const stored = [];
@@ -91,7 +92,11 @@ function proposed({ type, data, metadata }, { output, diff, verifier }) {
   const hash = () => createHash('sha256').update(output).digest('hex');
   const own = {
     PayloadStored: () => ({ ...data, hash: hash(), text: output }),
-    AttemptRecorded: () => ({ ...data, output: { ...data.output, payload: hash() }, verifier: { ...data.verifier, stderr: { text: verifier } } }),
+    AttemptRecorded: () => ({
+      ...data,
+      output: { ...data.output, payload: hash() },
+      verifier: { ...data.verifier, stderr: { text: verifier } },
+    }),
     SnapshotDiffCaptured: () => ({ ...data, diff: { text: diff } }),
   }[type];
   return jsonEvent({ id: randomUUID(), type, data: own ? own() : data, metadata });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name, outcome, seat } from './primitives.js';
+import { name, outcome, seat, verdict } from './primitives.js';
 import { targetFile } from './target-file.js';
 
 const repo = name.default('default');
@@ -24,10 +24,8 @@ export const auditEventsQuery = z.strictObject({
   limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100),
 });
 
-/** Filters of read models are optional; `after` is the commit position that the answer must have seen. */
-const ofReadModel = {
-  repo: name.optional(),
-  targetFile: targetFile.optional(),
+/** A page of a read model; `after` is the commit position that the answer must have seen. */
+const ofPage = {
   after: z
     .string()
     .regex(/^\d{1,20}$/, 'must be a commit position')
@@ -35,6 +33,9 @@ const ofReadModel = {
   limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100),
   cursor: z.string().max(2000).optional(),
 };
+
+/** Filters of read models are optional. */
+const ofReadModel = { repo: name.optional(), targetFile: targetFile.optional(), ...ofPage };
 
 /** `GET /v1/histograms` */
 export const histogramsQuery = z.strictObject({
@@ -66,6 +67,31 @@ export const proposalsQuery = z.strictObject({
   status: z.enum(['pending', 'accepted', 'rejected', 'superseded', 'expired']).optional(),
 });
 
+/** `GET /v1/files` */
+export const filesQuery = z.strictObject(ofReadModel);
+
+/** `GET /v1/signals` */
+export const signalsQuery = z.strictObject({ ...ofReadModel, model: name.optional(), live: z.enum(['true', 'false']).optional() });
+
+/** `GET /v1/captures` */
+export const capturesQuery = z.strictObject({
+  ...ofReadModel,
+  dispatchId: name.optional(),
+  model: name.optional(),
+  seat: seat.optional(),
+  verdict: verdict.optional(),
+  batch: name.optional(),
+  arm: name.optional(),
+});
+
+/** `GET /v1/patterns`: of one repo, or of all repos together. */
+export const patternsQuery = z.strictObject({
+  ...ofPage,
+  repo: name.optional(),
+  model: name.optional(),
+  order: z.enum(['failed']).optional(),
+});
+
 export type MemoryQuery = z.infer<typeof memoryQuery>;
 export type DispatchQuery = z.infer<typeof dispatchQuery>;
 export type AuditEventsQuery = z.infer<typeof auditEventsQuery>;
@@ -73,3 +99,7 @@ export type HistogramsQuery = z.infer<typeof histogramsQuery>;
 export type CorrectionPairsQuery = z.infer<typeof correctionPairsQuery>;
 export type DispatchesQuery = z.infer<typeof dispatchesQuery>;
 export type ProposalsQuery = z.infer<typeof proposalsQuery>;
+export type FilesQuery = z.infer<typeof filesQuery>;
+export type SignalsQuery = z.infer<typeof signalsQuery>;
+export type CapturesQuery = z.infer<typeof capturesQuery>;
+export type PatternsQuery = z.infer<typeof patternsQuery>;

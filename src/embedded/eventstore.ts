@@ -18,7 +18,8 @@ await ownLifetime(report, async ({ onEnd, end }) => {
   }
   const node = await startNode({ databaseUrl, port: config.eventStorePort, log: report });
   onEnd(() => node.stop());
-  console.log(`EVENTSTORE_URL=${node.connectionString}\nDATABASE_URL=${databaseUrl}`);
+  // Quoted, so that a shell takes them as they are.
+  console.log(`EVENTSTORE_URL='${node.connectionString}'\nDATABASE_URL='${databaseUrl}'`);
   void node.closed.then((reason) => {
     if (reason !== null) report(`the node ended: ${reason.message}`);
     end(reason === null ? 0 : 1);

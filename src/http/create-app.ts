@@ -3,7 +3,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type FastifyError, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { validation } from './input.js';
 import { logRequests, REQUEST_ID_HEADER } from './log-requests.js';
@@ -17,7 +17,7 @@ export async function createApp(module: DynamicModule, logger: Logger): Promise<
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     requestIdHeader: REQUEST_ID_HEADER,
     genReqId: () => randomUUID(),
     // What no route is even looked for with: a broken escape, a part of the path that is too long.

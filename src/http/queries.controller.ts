@@ -4,7 +4,16 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { verifierInput } from '../application/attempt-facts.js';
 import { AttemptById, DispatchById, EventsOfFile, MemoryOfFile } from '../application/queries/live.js';
-import { CorrectionPairs, Dispatches, Histograms, Proposals } from '../application/queries/read-models.js';
+import {
+  Captures,
+  CorrectionPairs,
+  Dispatches,
+  Files,
+  Histograms,
+  Patterns,
+  Proposals,
+  Signals,
+} from '../application/queries/read-models.js';
 import * as bodies from '../catalogue/commands.js';
 import * as queries from '../catalogue/queries.js';
 import { classify } from '../verifier/classify.js';
@@ -64,9 +73,35 @@ export class QueriesController {
   ): Promise<object | string> {
     const page = await this.queries.execute(new CorrectionPairs(query));
     if (query.format === undefined && !accept?.includes(NDJSON)) return page;
-    reply.type(NDJSON);
-    if (page.nextCursor !== null) reply.header('link', `<${nextPage(page.nextCursor, query)}>; rel="next"`);
+    asLines(reply, '/v1/correction-pairs', query, page.nextCursor);
     return trainingLines(page.items, query.format);
+  }
+
+  @Get('captures')
+  async captures(
+    @Query({ schema: queries.capturesQuery }) query: queries.CapturesQuery,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object | string> {
+    const page = await this.queries.execute(new Captures(query));
+    if (!accept?.includes(NDJSON)) return page;
+    asLines(reply, '/v1/captures', query, page.nextCursor);
+    return page.items.map((item) => `${JSON.stringify(item)}\n`).join('');
+  }
+
+  @Get('files')
+  files(@Query({ schema: queries.filesQuery }) query: queries.FilesQuery): Promise<object> {
+    return this.queries.execute(new Files(query));
+  }
+
+  @Get('signals')
+  signals(@Query({ schema: queries.signalsQuery }) query: queries.SignalsQuery): Promise<object> {
+    return this.queries.execute(new Signals(query));
+  }
+
+  @Get('patterns')
+  patterns(@Query({ schema: queries.patternsQuery }) query: queries.PatternsQuery): Promise<object> {
+    return this.queries.execute(new Patterns(query));
   }
 
   @Post('classify')
@@ -77,8 +112,11 @@ export class QueriesController {
   }
 }
 
-function nextPage(cursor: string, { after: _after, ...query }: queries.CorrectionPairsQuery): string {
+/** Lines leave no room for a cursor: the address of the next page stands in a header. */
+function asLines(reply: FastifyReply, path: string, { after: _after, ...query }: Record<string, unknown>, cursor: string | null): void {
+  reply.type(NDJSON);
+  if (cursor === null) return;
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries({ ...query, cursor })) if (value !== undefined) parameters.set(key, String(value));
-  return `/v1/correction-pairs?${parameters}`;
+  reply.header('link', `<${path}?${parameters}>; rel="next"`);
 }

@@ -1,31 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import type { StoredText } from '../../catalogue/primitives.js';
-import type { CorrectionPairsQuery, DispatchesQuery, HistogramsQuery, ProposalsQuery } from '../../catalogue/queries.js';
-import { NotCaughtUp } from '../errors.js';
+import type {
+  CapturesQuery,
+  CorrectionPairsQuery,
+  DispatchesQuery,
+  FilesQuery,
+  HistogramsQuery,
+  PatternsQuery,
+  ProposalsQuery,
+  SignalsQuery,
+} from '../../catalogue/queries.js';
+import { shareOf } from '../../domain/statistics.js';
 import { Payloads } from '../payloads.js';
-import { type PageRequest, READ_MODELS, type ReadModels, type Row } from '../ports.js';
-
-const CATCH_UP_LIMIT_MS = 5_000;
-const CATCH_UP_POLL_MS = 10;
-/** Texts of a page that are fetched at the same time. */
-const TEXTS_AT_ONCE = 16;
-
-interface Page {
-  items: Row[];
-  nextCursor: string | null;
-}
-
-/** Answers a page once the projection has seen the position that was asked for. Throws {@link NotCaughtUp} after five seconds. */
-export async function caughtUpPage(readModels: ReadModels, after: string | undefined, request: PageRequest): Promise<Page> {
-  const until = Date.now() + CATCH_UP_LIMIT_MS;
-  while (after !== undefined && BigInt((await readModels.position(request.projection)) ?? -1) < BigInt(after)) {
-    if (Date.now() > until) throw new NotCaughtUp(`${request.projection} has not seen position ${after} yet`);
-    await sleep(CATCH_UP_POLL_MS);
-  }
-  return readModels.page(request);
-}
+import { READ_MODELS, type ReadModels, type Row } from '../ports.js';
+import { caughtUpPage, type Page, withTexts } from './pages.js';
 
 export class Histograms extends Query<Page> {
   constructor(readonly query: HistogramsQuery) {
@@ -111,17 +99,86 @@ export class CorrectionPairsHandler implements IQueryHandler<CorrectionPairs> {
   }
 }
 
-/** Rows with their stored texts in full, a few at a time. */
-async function withTexts(rows: Row[], columns: string[], payloads: Payloads): Promise<Row[]> {
-  const whole: Row[] = [];
-  for (let start = 0; start < rows.length; start += TEXTS_AT_ONCE)
-    whole.push(
-      ...(await Promise.all(
-        rows.slice(start, start + TEXTS_AT_ONCE).map(async (row) => {
-          const texts = columns.map(async (column) => [column, await payloads.loadOptional(row[column] as StoredText | null)] as const);
-          return { ...row, ...Object.fromEntries(await Promise.all(texts)) };
-        }),
-      )),
-    );
-  return whole;
+export class Files extends Query<Page> {
+  constructor(readonly query: FilesQuery) {
+    super();
+  }
+}
+
+@QueryHandler(Files)
+export class FilesHandler implements IQueryHandler<Files> {
+  constructor(@Inject(READ_MODELS) private readonly readModels: ReadModels) {}
+
+  async execute({ query: { after, limit, cursor, ...where } }: Files): Promise<Page> {
+    const order = { order: ['lastActivity', 'targetFile', 'repo'], descending: true };
+    return caughtUpPage(this.readModels, after, { projection: 'files', table: 'files', where, ...order, limit, cursor });
+  }
+}
+
+export class Signals extends Query<Page> {
+  constructor(readonly query: SignalsQuery) {
+    super();
+  }
+}
+
+@QueryHandler(Signals)
+export class SignalsHandler implements IQueryHandler<Signals> {
+  constructor(@Inject(READ_MODELS) private readonly readModels: ReadModels) {}
+
+  async execute({ query: { after, limit, cursor, ...where } }: Signals): Promise<Page> {
+    const order = { order: ['raisedAt', 'signalId'], descending: true };
+    return caughtUpPage(this.readModels, after, { projection: 'signals', table: 'signals', where, ...order, limit, cursor });
+  }
+}
+
+export class Captures extends Query<Page> {
+  constructor(readonly query: CapturesQuery) {
+    super();
+  }
+}
+
+@QueryHandler(Captures)
+export class CapturesHandler implements IQueryHandler<Captures> {
+  constructor(
+    @Inject(READ_MODELS) private readonly readModels: ReadModels,
+    private readonly payloads: Payloads,
+  ) {}
+
+  async execute({ query: { after, limit, cursor, ...where } }: Captures): Promise<Page> {
+    const order = ['at', 'attemptId'];
+    const page = await caughtUpPage(this.readModels, after, { projection: 'captures', table: 'captures', where, order, limit, cursor });
+    return { ...page, items: await withTexts(page.items, ['prompt', 'output', 'diff'], this.payloads) };
+  }
+}
+
+export class Patterns extends Query<Page> {
+  constructor(readonly query: PatternsQuery) {
+    super();
+  }
+}
+
+/** The capacity map of one repo, or of all together. Shares and their intervals are computed here: rows hold counts. */
+@QueryHandler(Patterns)
+export class PatternsHandler implements IQueryHandler<Patterns> {
+  constructor(@Inject(READ_MODELS) private readonly readModels: ReadModels) {}
+
+  async execute({ query: { repo, model, order, after, limit, cursor } }: Patterns): Promise<Page> {
+    const place = ['kind', 'patternKey', 'model'];
+    const { items, nextCursor } = await caughtUpPage(this.readModels, after, {
+      ...{ projection: 'patterns', table: repo === undefined ? 'overall' : 'by_repo', where: { repo, model }, limit, cursor },
+      ...(order === 'failed' ? { order: ['failed', ...place], descending: true } : { order: place }),
+    });
+    return { items: items.map((row) => capacityOf(row)), nextCursor };
+  }
+}
+
+function capacityOf({ repo = null, kind, pattern, code, category, model, failed, firstSeen, lastSeen, ...counts }: Row): Row {
+  const { signals, signalsOvercome, frontierPassed, frontierFailed } = counts as Record<string, number>;
+  return {
+    ...{ repo, kind, pattern, code, category, model, failed, signals },
+    overcome: shareOf(signalsOvercome!, signals!),
+    frontier: { passed: shareOf(frontierPassed!, frontierPassed! + frontierFailed!), failed: frontierFailed },
+    classification: { capacity: frontierPassed, taskHardness: frontierFailed },
+    ...{ firstSeen, lastSeen },
+  };
 }

@@ -1,0 +1,75 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChild } from './lib/child.mjs';
+import { readOptions, USAGE } from './lib/options.mjs';
+import { heading } from './lib/report.mjs';
+import { fillFiles, measureDeciding } from './sections/decide.mjs';
+import { measureFirstTouch } from './sections/first-touch.mjs';
+import { measureHistogram } from './sections/histogram.mjs';
+import { measureRecording } from './sections/record.mjs';
+
+const options = readOptions(process.argv.slice(2));
+if (options.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
+const stops = [];
+const stopAll = async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+};
+process.once('SIGINT', () => void stopAll().then(() => process.exit(130)));
+process.once('SIGTERM', () => void stopAll().then(() => process.exit(143)));
+
+/** A service with its engines on a data directory, and its callers. */
+async function startAll(dataDir) {
+  const execArgv = options.cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.cpuProf}`];
+  const service = await startChild('service', { args: [dataDir], execArgv });
+  stops.push(service.stop);
+  const { url, databaseUrl, eventStoreUrl } = await service.call('addresses');
+  const load = await startChild('load', { args: [url, databaseUrl, eventStoreUrl] });
+  stops.push(load.stop);
+  return { options, service, load };
+}
+
+/** Run by root, PostgreSQL is another user and has to get there. */
+async function openDirectory() {
+  const directory = await mkdtemp(join(tmpdir(), 'anvil-bench-'));
+  stops.push(() => rm(directory, { recursive: true, force: true }));
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+async function record() {
+  const parts = await startAll(await openDirectory());
+  console.log(await measureRecording(parts));
+  await stopAll();
+}
+
+async function decideAndHistogram() {
+  const directory = await openDirectory();
+  const ours = stops.length;
+  let parts = await startAll(directory);
+  const restart = async () => {
+    for (const stop of stops.splice(ours).reverse()) await stop();
+    parts = await startAll(directory);
+    await parts.service.call('run');
+    return parts;
+  };
+  const lengths = options.sections.includes('decide') ? await fillFiles(parts) : [];
+  await parts.service.call('run');
+  if (lengths.length > 0) {
+    console.log(await measureDeciding(parts, lengths));
+    console.log(await measureFirstTouch({ ...parts, restart }, lengths.at(-1)));
+  }
+  if (options.sections.includes('histogram')) console.log(await measureHistogram(parts));
+  await stopAll();
+}
+
+try {
+  console.log(heading(options));
+  if (options.sections.includes('record')) await record();
+  if (options.sections.includes('decide') || options.sections.includes('histogram')) await decideAndHistogram();
+} finally {
+  await stopAll();
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+// Runs the suites that speak to servers once more, with both servers in processes of their own: PostgreSQL, and the event store node as
+// `npm run eventstore` starts it. With TEST_DATABASE_URL and TEST_EVENTSTORE_URL already set, those servers are used (a real EventStoreDB,
+// for one). Needs `npm run build` before it. Further arguments go to jest.
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const SUITES = ['test/http', 'test/application', 'test/projections', 'test/adapters', 'test/embedded/node/contract'];
+
+/** Starts the node over an embedded PostgreSQL, and answers what it prints of itself: NAME=value a line. */
+async function startServers(dataDir) {
+  const child = spawn(process.execPath, ['dist/src/embedded/eventstore.js'], {
+    env: { ...process.env, ANVIL_DATA_DIR: dataDir, ANVIL_EVENTSTORE_PORT: '0', DATABASE_URL: '', EVENTSTORE_URL: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const said = {};
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, name, value] = /^([A-Z_]+)='?(.*?)'?$/.exec(line) ?? [];
+    if (name) said[name] = value;
+    if (said.EVENTSTORE_URL && said.DATABASE_URL) return { child, said };
+  }
+  throw new Error('the servers did not start');
+}
+
+const ended = (child) => new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+
+const given = { database: process.env.TEST_DATABASE_URL, eventStore: process.env.TEST_EVENTSTORE_URL };
+const dataDir = await mkdtemp(join(tmpdir(), 'anvil-servers-'));
+await chmod(dataDir, 0o755);
+let status = 1;
+let servers;
+try {
+  servers = given.database && given.eventStore ? null : await startServers(dataDir);
+  const env = {
+    ...process.env,
+    TEST_DATABASE_URL: given.database ?? servers.said.DATABASE_URL,
+    TEST_EVENTSTORE_URL: given.eventStore ?? servers.said.EVENTSTORE_URL,
+  };
+  const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--runInBand'];
+  const suites = process.argv.length > 2 ? process.argv.slice(2) : SUITES;
+  status = await ended(spawn(process.execPath, [...jest, ...suites], { env, stdio: 'inherit' }));
+} finally {
+  if (servers) {
+    const gone = ended(servers.child);
+    servers.child.kill('SIGTERM');
+    await gone;
+  }
+  await rm(dataDir, { recursive: true, force: true });
+}
+process.exit(status);
