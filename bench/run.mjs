@@ -21,10 +21,10 @@ const stopAll = async () => {
 process.once('SIGINT', () => void stopAll().then(() => process.exit(130)));
 process.once('SIGTERM', () => void stopAll().then(() => process.exit(143)));
 
-/** A service with its engines on a data directory, and its callers. */
-async function startAll(dataDir) {
+/** A service with its engines and data in a directory, and its callers. */
+async function startAll(directory) {
   const execArgv = options.cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.cpuProf}`];
-  const service = await startChild('service', { args: [dataDir], execArgv });
+  const service = await startChild('service', { args: [join(directory, 'data')], execArgv, logFile: join(directory, 'service.log') });
   stops.push(service.stop);
   const { url, databaseUrl, eventStoreUrl } = await service.call('addresses');
   const load = await startChild('load', { args: [url, databaseUrl, eventStoreUrl] });

@@ -1,13 +1,18 @@
 import { fork } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 
 const STOP_WITHIN_MS = 30_000;
+const LINES_SHOWN = 20;
 
 /**
  * Starts one of bench/processes and waits until it says that it is ready. Its functions are called by name; what they do costs no other
- * process time of its thread.
+ * process time of its thread. What it says goes to `logFile`, if there is one; the end of that is shown when the process fails.
  */
-export async function startChild(name, { args = [], execArgv = [] } = {}) {
-  const child = fork(new URL(`../processes/${name}.mjs`, import.meta.url), args, { execArgv, serialization: 'advanced' });
+export async function startChild(name, { args = [], execArgv = [], logFile } = {}) {
+  const errors = logFile === undefined ? 'inherit' : openSync(logFile, 'a');
+  const stdio = ['ignore', 'inherit', errors, 'ipc'];
+  const child = fork(new URL(`../processes/${name}.mjs`, import.meta.url), args, { execArgv, stdio, serialization: 'advanced' });
+  if (logFile !== undefined) closeSync(errors);
   const waiting = new Map();
   const exited = new Promise((resolve) => child.once('exit', resolve));
   let calls = 0;
@@ -22,7 +27,9 @@ export async function startChild(name, { args = [], execArgv = [] } = {}) {
     else reject(new Error(`${name}: ${error}`));
   });
   void exited.then((code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`the process ${name} ended with ${code}`));
+    const said =
+      logFile !== undefined && waiting.size > 0 ? `\n${readFileSync(logFile, 'utf8').split('\n').slice(-LINES_SHOWN).join('\n')}` : '';
+    for (const { reject } of waiting.values()) reject(new Error(`the process ${name} ended with ${code}${said}`));
   });
   const ready = answer(0);
   await ready;

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { pino } from 'pino';
 import { assemble } from '../../dist/src/app.module.js';
 import { readConfig } from '../../dist/src/config.js';
 import { startEngines } from '../../dist/src/embedded/engines.js';
@@ -8,11 +9,15 @@ import { answerCalls } from '../lib/answer-calls.mjs';
 // The service as dist/src/main.js starts it, in a process of its own, but for two things: it tells where its engines listen, so that the
 // references use the very same ones, and its projections and saga begin when they are told to, so that a log can be filled before.
 const [dataDir] = process.argv.slice(2);
-const report = (message) => console.error(`service: ${message}`);
 const config = readConfig({ ANVIL_DATA_DIR: dataDir });
-const engines = await startEngines({ ...config, log: () => {} });
+const logger = pino(
+  { base: undefined, timestamp: pino.stdTimeFunctions.isoTime, level: config.logLevel },
+  pino.destination({ fd: 2, sync: true }),
+);
+const report = (message) => logger.warn(message);
+const engines = await startEngines({ ...config, log: report });
 const parts = await assemble({ ...config, ...engines, report });
-const app = await createApp(parts.module, report);
+const app = await createApp(parts.module, logger);
 await app.listen(0, '127.0.0.1');
 const url = await app.getUrl();
 

@@ -40,7 +40,7 @@ export function dispatchOf(dispatch: DispatchState) {
 export async function proposalOf(proposal: PendingProposal, targetFile: string, payloads: Payloads) {
   const { proposalId, taskId, files, seat, stagedAt, baseHash } = proposal;
   const [output, diff] = await Promise.all([payloads.load(proposal.output), payloads.loadOptional(proposal.diff)]);
-  return { proposalId, taskId, targetFile, files, seat, output, diff, status: 'pending', stagedAt, baseHash };
+  return { proposalId, taskId, targetFile, files, seat, output, diff, status: 'pending' as const, stagedAt, baseHash };
 }
 
 /** A hint as callers see it; in a dispatch that carries no history its text is empty. */

@@ -1,35 +1,40 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiHeader, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiDefaultResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { OpenDispatchCommand } from '../application/commands/open-dispatch.js';
 import { RecordAttemptCommand } from '../application/commands/record-attempt.js';
 import { RecordFrontierOutcomeCommand } from '../application/commands/record-frontier-outcome.js';
 import { AbandonDispatchCommand, HeartbeatCommand, ResolveProposalCommand } from '../application/commands/settle.js';
 import type { Call } from '../application/file-command.js';
+import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import { CallOf } from './input.js';
 
 /** Commands: each is one atomic append, and answers with the next step. */
 @ApiTags('commands')
 @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'the same key with the same body gets the first answer again' })
+@ApiDefaultResponse({ standardSchema: answers.problem, description: 'application/problem+json' })
 @Controller('v1')
 export class CommandsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('dispatches')
+  @ApiCreatedResponse({ standardSchema: answers.openDispatchAnswer, description: 'a dispatch was opened' })
+  @ApiOkResponse({ standardSchema: answers.openDispatchAnswer, description: 'none was opened: done, wait, stop or decompose' })
   async open(
     @Body({ schema: bodies.openDispatchBody }) body: bodies.OpenDispatchBody,
     @CallOf() call: Call,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    const answer = (await this.commands.execute(new OpenDispatchCommand(body, call))) as { dispatchId: string | null };
+    const answer = await this.commands.execute(new OpenDispatchCommand(body, call));
     if (answer.dispatchId === null) reply.status(200);
     else reply.status(201).header('location', `/v1/dispatches/${answer.dispatchId}`);
     return answer;
   }
 
   @Post('dispatches/:dispatchId/attempts')
+  @ApiCreatedResponse({ standardSchema: answers.attemptAnswer })
   recordAttempt(
     @Param('dispatchId') dispatchId: string,
     @Body({ schema: bodies.recordAttemptBody }) body: bodies.RecordAttemptBody,
@@ -39,6 +44,7 @@ export class CommandsController {
   }
 
   @Post('dispatches/:dispatchId/frontier-outcomes')
+  @ApiCreatedResponse({ standardSchema: answers.frontierOutcomeAnswer })
   recordFrontierOutcome(
     @Param('dispatchId') dispatchId: string,
     @Body({ schema: bodies.recordFrontierOutcomeBody }) body: bodies.RecordFrontierOutcomeBody,
@@ -49,6 +55,7 @@ export class CommandsController {
 
   @Post('dispatches/:dispatchId/heartbeat')
   @HttpCode(200)
+  @ApiOkResponse({ standardSchema: answers.standingAnswer })
   heartbeat(
     @Param('dispatchId') dispatchId: string,
     @Body({ schema: bodies.heartbeatBody }) _body: unknown,
@@ -59,6 +66,7 @@ export class CommandsController {
 
   @Post('dispatches/:dispatchId/abandon')
   @HttpCode(200)
+  @ApiOkResponse({ standardSchema: answers.standingAnswer })
   abandon(
     @Param('dispatchId') dispatchId: string,
     @Body({ schema: bodies.abandonBody }) body: bodies.AbandonBody,
@@ -69,6 +77,7 @@ export class CommandsController {
 
   @Post('proposals/:proposalId/resolve')
   @HttpCode(200)
+  @ApiOkResponse({ standardSchema: answers.resolveAnswer })
   resolve(
     @Param('proposalId') proposalId: string,
     @Body({ schema: bodies.resolveBody }) body: bodies.ResolveBody,

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiDefaultResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { verifierInput } from '../application/attempt-facts.js';
 import { AttemptById, DispatchById, EventsOfFile, MemoryOfFile } from '../application/queries/live.js';
@@ -14,6 +14,7 @@ import {
   Proposals,
   Signals,
 } from '../application/queries/read-models.js';
+import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import * as queries from '../catalogue/queries.js';
 import { classify } from '../verifier/classify.js';
@@ -23,21 +24,25 @@ const NDJSON = 'application/x-ndjson';
 
 /** Queries: of the live stream where a decision may rest on them, of read models elsewhere. */
 @ApiTags('queries')
+@ApiDefaultResponse({ standardSchema: answers.problem, description: 'application/problem+json' })
 @Controller('v1')
 export class QueriesController {
   constructor(private readonly queries: QueryBus) {}
 
   @Get('memory')
+  @ApiOkResponse({ standardSchema: answers.memoryAnswer })
   memory(@Query({ schema: queries.memoryQuery }) query: queries.MemoryQuery): Promise<object> {
     return this.queries.execute(new MemoryOfFile(query));
   }
 
   @Get('dispatches')
+  @ApiOkResponse({ standardSchema: answers.page })
   dispatches(@Query({ schema: queries.dispatchesQuery }) query: queries.DispatchesQuery): Promise<object> {
     return this.queries.execute(new Dispatches(query));
   }
 
   @Get('dispatches/:dispatchId')
+  @ApiOkResponse({ standardSchema: answers.dispatchAnswer })
   dispatch(
     @Param('dispatchId') dispatchId: string,
     @Query({ schema: queries.dispatchQuery }) { wait }: queries.DispatchQuery,
@@ -51,21 +56,25 @@ export class QueriesController {
   }
 
   @Get('proposals')
+  @ApiOkResponse({ standardSchema: answers.page })
   proposals(@Query({ schema: queries.proposalsQuery }) query: queries.ProposalsQuery): Promise<object> {
     return this.queries.execute(new Proposals(query));
   }
 
   @Get('audit/events')
+  @ApiOkResponse({ standardSchema: answers.page })
   events(@Query({ schema: queries.auditEventsQuery }) query: queries.AuditEventsQuery): Promise<object> {
     return this.queries.execute(new EventsOfFile(query));
   }
 
   @Get('histograms')
+  @ApiOkResponse({ standardSchema: answers.page })
   histograms(@Query({ schema: queries.histogramsQuery }) query: queries.HistogramsQuery): Promise<object> {
     return this.queries.execute(new Histograms(query));
   }
 
   @Get('correction-pairs')
+  @ApiOkResponse({ standardSchema: answers.page })
   async correctionPairs(
     @Query({ schema: queries.correctionPairsQuery }) query: queries.CorrectionPairsQuery,
     @Headers('accept') accept: string | undefined,
@@ -78,6 +87,7 @@ export class QueriesController {
   }
 
   @Get('captures')
+  @ApiOkResponse({ standardSchema: answers.page })
   async captures(
     @Query({ schema: queries.capturesQuery }) query: queries.CapturesQuery,
     @Headers('accept') accept: string | undefined,
@@ -90,16 +100,19 @@ export class QueriesController {
   }
 
   @Get('files')
+  @ApiOkResponse({ standardSchema: answers.page })
   files(@Query({ schema: queries.filesQuery }) query: queries.FilesQuery): Promise<object> {
     return this.queries.execute(new Files(query));
   }
 
   @Get('signals')
+  @ApiOkResponse({ standardSchema: answers.page })
   signals(@Query({ schema: queries.signalsQuery }) query: queries.SignalsQuery): Promise<object> {
     return this.queries.execute(new Signals(query));
   }
 
   @Get('patterns')
+  @ApiOkResponse({ standardSchema: answers.page })
   patterns(@Query({ schema: queries.patternsQuery }) query: queries.PatternsQuery): Promise<object> {
     return this.queries.execute(new Patterns(query));
   }

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { OpenDispatchAnswer } from '../../catalogue/answers.js';
 import type { OpenDispatchBody } from '../../catalogue/commands.js';
 import { defaultPolicy } from '../../catalogue/policy.js';
 import { configurationOf } from '../../domain/calibrate.js';
@@ -12,7 +13,7 @@ import { CommandHandling } from '../handle-command.js';
 import { Payloads, type Texts } from '../payloads.js';
 import { IDS, type Ids } from '../ports.js';
 
-export class OpenDispatchCommand extends Command<object> {
+export class OpenDispatchCommand extends Command<OpenDispatchAnswer> {
   constructor(
     readonly body: OpenDispatchBody,
     readonly call: Call,
@@ -29,7 +30,7 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
-  async execute({ body, call }: OpenDispatchCommand) {
+  async execute({ body, call }: OpenDispatchCommand): Promise<OpenDispatchAnswer> {
     const targetFile = body.targetFile ?? body.targetFiles![0]!;
     const fileId = fileIdOf(body.repo, targetFile);
     const dispatchId = dispatchIdOf(fileId, this.ids.short());

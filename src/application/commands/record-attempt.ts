@@ -1,4 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { AttemptAnswer } from '../../catalogue/answers.js';
 import type { RecordAttemptBody } from '../../catalogue/commands.js';
 import { recordAttempt } from '../../domain/record-attempt.js';
 import { Conflict } from '../../domain/recorder.js';
@@ -10,7 +11,7 @@ import { CommandHandling } from '../handle-command.js';
 import { knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
 
-export class RecordAttemptCommand extends Command<object> {
+export class RecordAttemptCommand extends Command<AttemptAnswer> {
   constructor(
     readonly dispatchId: string,
     readonly body: RecordAttemptBody,
@@ -27,7 +28,7 @@ export class RecordAttemptHandler implements ICommandHandler<RecordAttemptComman
     private readonly payloads: Payloads,
   ) {}
 
-  async execute({ dispatchId, body: { attempt: number, ...body }, call }: RecordAttemptCommand) {
+  async execute({ dispatchId, body: { attempt: number, ...body }, call }: RecordAttemptCommand): Promise<AttemptAnswer> {
     const stream = streamOf('d', dispatchId);
     const texts = this.payloads.collect();
     const facts = attemptFacts(body, texts);
@@ -61,7 +62,7 @@ function sameNumber({ events }: WholeHistory, dispatchId: string, number: number
 }
 
 /** What is answered to an attempt of either seat. */
-export async function attemptAnswer(handled: Handled<unknown>, payloads: Payloads) {
+export async function attemptAnswer(handled: Handled<unknown>, payloads: Payloads): Promise<AttemptAnswer> {
   const { attemptId, attempt, late } = eventOf(handled, 'AttemptRecorded')!;
   const { verdict, patterns, signature, infraKind, disagreement } = eventOf(handled, 'VerdictReached')!;
   const staged = eventOf(handled, 'ProposalStaged');

@@ -1,4 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { FrontierOutcomeAnswer } from '../../catalogue/answers.js';
 import type { RecordFrontierOutcomeBody } from '../../catalogue/commands.js';
 import { recordFrontierOutcome } from '../../domain/record-attempt.js';
 import { eventOf } from '../answers.js';
@@ -10,7 +11,7 @@ import { knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
 import { attemptAnswer } from './record-attempt.js';
 
-export class RecordFrontierOutcomeCommand extends Command<object> {
+export class RecordFrontierOutcomeCommand extends Command<FrontierOutcomeAnswer> {
   constructor(
     readonly dispatchId: string,
     readonly body: RecordFrontierOutcomeBody,
@@ -27,7 +28,7 @@ export class RecordFrontierOutcomeHandler implements ICommandHandler<RecordFront
     private readonly payloads: Payloads,
   ) {}
 
-  async execute({ dispatchId, body: { model, ...body }, call }: RecordFrontierOutcomeCommand) {
+  async execute({ dispatchId, body: { model, ...body }, call }: RecordFrontierOutcomeCommand): Promise<FrontierOutcomeAnswer> {
     const stream = streamOf('d', dispatchId);
     const texts = this.payloads.collect();
     const facts = attemptFacts(body, texts);

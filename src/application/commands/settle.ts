@@ -1,4 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { ResolveAnswer, StandingAnswer } from '../../catalogue/answers.js';
 import type { AbandonBody, ResolveBody } from '../../catalogue/commands.js';
 import { abandonDispatch, renewLease, resolveProposal } from '../../domain/settle.js';
 import type { FileState } from '../../domain/state.js';
@@ -8,7 +9,7 @@ import type { Call } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
 import { knownDispatch, streamOf } from '../known.js';
 
-export class AbandonDispatchCommand extends Command<object> {
+export class AbandonDispatchCommand extends Command<StandingAnswer> {
   constructor(
     readonly dispatchId: string,
     readonly body: AbandonBody,
@@ -22,7 +23,7 @@ export class AbandonDispatchCommand extends Command<object> {
 export class AbandonDispatchHandler implements ICommandHandler<AbandonDispatchCommand> {
   constructor(private readonly handling: CommandHandling) {}
 
-  async execute({ dispatchId, body, call }: AbandonDispatchCommand) {
+  async execute({ dispatchId, body, call }: AbandonDispatchCommand): Promise<StandingAnswer> {
     const { dispatch, context, position } = await this.handling.handle({
       ...{ stream: streamOf('d', dispatchId), call, dispatchId },
       knows: (state) => state.dispatches.has(dispatchId),
@@ -35,7 +36,7 @@ export class AbandonDispatchHandler implements ICommandHandler<AbandonDispatchCo
   }
 }
 
-export class HeartbeatCommand extends Command<object> {
+export class HeartbeatCommand extends Command<StandingAnswer> {
   constructor(
     readonly dispatchId: string,
     readonly call: Call,
@@ -48,7 +49,7 @@ export class HeartbeatCommand extends Command<object> {
 export class HeartbeatHandler implements ICommandHandler<HeartbeatCommand> {
   constructor(private readonly handling: CommandHandling) {}
 
-  async execute({ dispatchId, call }: HeartbeatCommand) {
+  async execute({ dispatchId, call }: HeartbeatCommand): Promise<StandingAnswer> {
     const { dispatch, position } = await this.handling.handle({
       ...{ stream: streamOf('d', dispatchId), call, dispatchId },
       knows: (state) => state.dispatches.has(dispatchId),
@@ -58,7 +59,7 @@ export class HeartbeatHandler implements ICommandHandler<HeartbeatCommand> {
   }
 }
 
-export class ResolveProposalCommand extends Command<object> {
+export class ResolveProposalCommand extends Command<ResolveAnswer> {
   constructor(
     readonly proposalId: string,
     readonly body: ResolveBody,
@@ -72,7 +73,7 @@ export class ResolveProposalCommand extends Command<object> {
 export class ResolveProposalHandler implements ICommandHandler<ResolveProposalCommand> {
   constructor(private readonly handling: CommandHandling) {}
 
-  async execute({ proposalId, body, call }: ResolveProposalCommand) {
+  async execute({ proposalId, body, call }: ResolveProposalCommand): Promise<ResolveAnswer> {
     const dispatchOfProposal = (state: FileState) => (state.proposals.get(proposalId) ?? state.resolved.get(proposalId))?.dispatchId;
     const { seen: dispatch, position } = await this.handling.handle({
       ...{ stream: streamOf('p', proposalId), call, dispatchId: null },

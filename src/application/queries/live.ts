@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
+import type { DispatchAnswer, MemoryAnswer } from '../../catalogue/answers.js';
 import type { FileEvent } from '../../catalogue/events.js';
 import type { AuditEventsQuery, MemoryQuery } from '../../catalogue/queries.js';
 import { configurationOf, liveSignals } from '../../domain/calibrate.js';
@@ -18,7 +19,7 @@ import { EVENT_LOG, type EventLog } from '../ports.js';
 const LOOK_AGAIN_MS = 500;
 
 /** What is known of a file, from its stream's head. */
-export class MemoryOfFile extends Query<object> {
+export class MemoryOfFile extends Query<MemoryAnswer> {
   constructor(readonly query: MemoryQuery) {
     super();
   }
@@ -31,13 +32,13 @@ export class MemoryOfFileHandler implements IQueryHandler<MemoryOfFile> {
     private readonly histories: FileHistories,
   ) {}
 
-  async execute({ query }: MemoryOfFile) {
+  async execute({ query }: MemoryOfFile): Promise<MemoryAnswer> {
     const stream = fileStream(fileIdOf(query.repo, query.targetFile));
     return this.histories.look(stream, (history) => memoryOf(history, query, this.handling.contextOf(stream, query)));
   }
 }
 
-function memoryOf(history: FileHistory, { repo, targetFile, model, taskId }: MemoryQuery, context: Context) {
+function memoryOf(history: FileHistory, { repo, targetFile, model, taskId }: MemoryQuery, context: Context): MemoryAnswer {
   const { state } = history;
   const asked = model === undefined ? [...state.evidence.keys()] : [configurationOf(model)];
   const signals = asked.flatMap((configuration) =>
@@ -61,7 +62,7 @@ function memoryOf(history: FileHistory, { repo, targetFile, model, taskId }: Mem
   };
 }
 
-export class DispatchById extends Query<object> {
+export class DispatchById extends Query<DispatchAnswer> {
   constructor(
     readonly dispatchId: string,
     readonly waitSeconds: number,
@@ -75,7 +76,7 @@ export class DispatchByIdHandler implements IQueryHandler<DispatchById> {
   constructor(private readonly histories: FileHistories) {}
 
   /** With `waitSeconds` the answer comes as soon as the dispatch is closed, and after that time as it then stands. */
-  async execute({ dispatchId, waitSeconds }: DispatchById) {
+  async execute({ dispatchId, waitSeconds }: DispatchById): Promise<DispatchAnswer> {
     const stream = streamOf('d', dispatchId);
     const until = performance.now() + waitSeconds * 1000;
     for (;;) {
@@ -93,12 +94,12 @@ export class DispatchByIdHandler implements IQueryHandler<DispatchById> {
   }
 }
 
-function dispatchIn(history: FileHistory, dispatchId: string) {
+function dispatchIn(history: FileHistory, dispatchId: string): DispatchAnswer {
   const dispatch = knownDispatch(history.state, dispatchId);
   const { taskId, model, frontier, budget, profile, carry, cold, last } = dispatch;
   const attempts = [...history.state.attempts.values()].filter((attempt) => attempt.dispatchId === dispatchId);
   return {
-    ...{ ...history.where, taskId, model, frontier, budget, profile, carry, coldStart: cold },
+    ...{ ...history.where!, taskId, model, frontier, budget, profile, carry, coldStart: cold },
     ...dispatchOf(dispatch),
     next: last && nextOf(last),
     attemptList: attempts.map(({ attemptId, attempt, seat, model: by, verdict, patterns, signature, infraKind, late, at }) => ({

@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { basedOn } from './events/shapes.js';
+import { carryMode, classification, errorPattern, instant, name, outcome, seat, signalKind, step, verdict } from './primitives.js';
+
+/** A place in a stream: `revision` -1 for an empty one; `commit` is the position that `?after=` takes, null where nothing was stored yet. */
+export const position = z.strictObject({ stream: z.string(), revision: z.number().int(), commit: z.string().nullable() });
+
+/** The next step, and why. Of the reason there is only what applies. */
+export const nextStep = z.strictObject({
+  step,
+  terminal: z.boolean(),
+  reason: z.strictObject({
+    rule: z.string(),
+    detail: z.string(),
+    pattern: z.string().optional(),
+    occurrences: z.number().int().optional(),
+    threshold: z.number().int().optional(),
+    evidence: z.array(z.string()).optional(),
+    retryAfterSeconds: z.number().optional(),
+    propensity: z.number().optional(),
+    basedOn: z.array(basedOn),
+    policy: z.string(),
+  }),
+});
+
+/** `attempts` are the builder's; blocked ones spend no budget, so they and `attemptsLeft` may add up to more than it. */
+export const dispatchStanding = z.strictObject({
+  dispatchId: z.string(),
+  status: z.enum(['open', 'closed']),
+  outcome: outcome.nullable(),
+  attempts: z.number().int(),
+  attemptsLeft: z.number().int(),
+  leaseUntil: instant,
+});
+
+const standing = { dispatch: dispatchStanding, profile: z.string().nullable(), position };
+
+export const proposal = z.strictObject({
+  proposalId: z.string(),
+  taskId: name,
+  targetFile: z.string(),
+  files: z.array(z.string()),
+  seat,
+  output: z.string(),
+  diff: z.string().nullable(),
+  status: z.literal('pending'),
+  stagedAt: instant,
+  baseHash: name.nullable(),
+});
+
+export const hint = z.strictObject({
+  text: z.string(),
+  total: z.number().int(),
+  passed: z.number().int(),
+  failed: z.number().int(),
+  blocked: z.number().int(),
+  patterns: z.array(
+    z.strictObject({
+      pattern: z.string(),
+      code: z.string().nullable(),
+      category: z.string(),
+      occurrences: z.number().int(),
+      currentTask: z.boolean(),
+    }),
+  ),
+  signals: z.array(z.strictObject({ kind: signalKind, pattern: z.string().nullable(), occurrences: z.number().int() })),
+  frontier: z.array(z.strictObject({ pattern: z.string().nullable(), verdict: verdict.exclude(['blocked']), classification })),
+  previouslyPassed: z.strictObject({ attempts: z.number().int() }).nullable(),
+});
+
+export const openDispatchAnswer = z.strictObject({
+  dispatchId: z.string().nullable(),
+  coldStart: z.boolean(),
+  hint,
+  proposal: proposal.nullable(),
+  runningDispatchId: z.string().nullable(),
+  next: nextStep,
+  ...standing,
+  dispatch: dispatchStanding.nullable(),
+});
+
+export const attemptAnswer = z.strictObject({
+  attemptId: z.string(),
+  attempt: z.number().int(),
+  verdict,
+  patterns: z.array(errorPattern),
+  signature: z.string().nullable(),
+  infraKind: z.string().nullable(),
+  disagreement: z.strictObject({ verdict, patterns: z.array(errorPattern) }).nullable(),
+  late: z.boolean(),
+  proposal: proposal.nullable(),
+  next: nextStep,
+  ...standing,
+});
+
+export const frontierOutcomeAnswer = z.strictObject({
+  ...attemptAnswer.shape,
+  classification: classification.nullable(),
+  solicited: z.boolean(),
+});
+
+/** Of commands that decide nothing: `next` is the last step again. */
+export const standingAnswer = z.strictObject({ next: nextStep.nullable(), ...standing });
+
+export const resolveAnswer = z.strictObject({ proposalId: z.string(), status: z.enum(['accepted', 'rejected']), ...standingAnswer.shape });
+
+const signal = z.strictObject({
+  kind: signalKind,
+  pattern: z.string().nullable(),
+  code: z.string().nullable(),
+  occurrences: z.number().int(),
+  distinctPatterns: z.number().int().nullable(),
+  threshold: z.number().int(),
+  evidence: z.array(z.string()),
+  configuration: z.string(),
+});
+
+/** `skip`: what opening a dispatch would be refused with now. */
+export const memoryAnswer = z.strictObject({
+  repo: name,
+  targetFile: z.string(),
+  passed: z.number().int(),
+  failed: z.number().int(),
+  blocked: z.number().int(),
+  histogram: z.array(
+    z.strictObject({ pattern: z.string(), code: z.string().nullable(), category: z.string(), attempts: z.number().int() }),
+  ),
+  signals: z.array(signal),
+  skip: z.strictObject({ rule: z.string(), detail: z.string(), retryAfterSeconds: z.number().nullable() }).nullable(),
+  hint,
+  frontier: z.array(
+    z.strictObject({ pattern: z.string().nullable(), kind: z.string().nullable(), verdict: verdict.exclude(['blocked']), classification }),
+  ),
+  openDispatches: z.array(z.strictObject({ taskId: name, ...dispatchStanding.shape })),
+  position,
+});
+
+export const dispatchAnswer = z.strictObject({
+  repo: name,
+  targetFile: z.string(),
+  taskId: name,
+  model: name,
+  frontier: name.nullable(),
+  budget: z.number().int(),
+  profile: z.string().nullable(),
+  carry: carryMode,
+  coldStart: z.boolean(),
+  ...dispatchStanding.shape,
+  next: nextStep.nullable(),
+  attemptList: z.array(
+    z.strictObject({
+      attemptId: z.string(),
+      attempt: z.number().int(),
+      seat,
+      model: name,
+      verdict,
+      patterns: z.array(errorPattern),
+      signature: z.string().nullable(),
+      infraKind: z.string().nullable(),
+      late: z.boolean(),
+      at: instant,
+    }),
+  ),
+  position,
+});
+
+/** A page of a list. */
+export const page = z.strictObject({ items: z.array(z.record(z.string(), z.unknown())), nextCursor: z.string().nullable() });
+
+/** Every error (RFC 9457); `errors` names the fields of bad input. */
+export const problem = z.strictObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  instance: z.string(),
+  errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+});
+
+export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
+export type AttemptAnswer = z.infer<typeof attemptAnswer>;
+export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;
+export type StandingAnswer = z.infer<typeof standingAnswer>;
+export type ResolveAnswer = z.infer<typeof resolveAnswer>;
+export type MemoryAnswer = z.infer<typeof memoryAnswer>;
+export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
+export type NextStep = z.infer<typeof nextStep>;

@@ -1,0 +1,102 @@
+import type { Row } from '../../projections/projection.js';
+import { codeOf } from '../../src/catalogue/primitives.js';
+import type { LoggedEvent } from './in-memory.js';
+import { allOf } from './story.js';
+
+/** The same rows, each computed from the whole log by itself: slow, and without anything that is kept from event to event. */
+
+export function naiveFiles(log: LoggedEvent[]): Row[] {
+  return groups(log, (event) => ({ repo: event.event.data.repo, targetFile: event.event.data.targetFile })).map(([place, own]) => {
+    const verdicts = allOf(own, 'VerdictReached');
+    const count = (seat: string, verdict: string) => verdicts.filter((one) => one.seat === seat && one.verdict === verdict).length;
+    const times = own.map(({ event }) => event.data.at).sort();
+    return {
+      ...place,
+      ...{ passed: count('builder', 'pass'), failed: count('builder', 'fail'), blocked: count('builder', 'blocked') },
+      ...{ frontierPassed: count('frontier', 'pass'), frontierFailed: count('frontier', 'fail') },
+      openDispatches: allOf(own, 'DispatchOpened').length - allOf(own, 'DispatchClosed').length,
+      liveSignals: allOf(own, 'CalibrationSignalRaised').length - allOf(own, 'CalibrationSignalCleared').length,
+      ...{ firstSeen: own[0]!.event.data.at, lastActivity: times.at(-1) },
+    };
+  });
+}
+
+export function naiveSignals(log: LoggedEvent[]): Row[] {
+  return allOf(log, 'CalibrationSignalRaised').map(({ eventId, at: raisedAt, ...raised }) => {
+    const place = log.findIndex(({ id }) => id === eventId);
+    const cleared = allOf(log.slice(place), 'CalibrationSignalCleared').find(
+      ({ repo, targetFile, configuration, kind, pattern, code }) =>
+        repo === raised.repo &&
+        targetFile === raised.targetFile &&
+        configuration === raised.configuration &&
+        kind === raised.kind &&
+        (code ?? pattern) === (raised.code ?? raised.pattern),
+    );
+    const end = { clearedAt: cleared?.at ?? null, reason: cleared?.reason ?? null, live: cleared === undefined };
+    return { ...raised, signalId: eventId, raisedAt, ...end };
+  });
+}
+
+export function naiveCaptures(log: LoggedEvent[]): Row[] {
+  return allOf(log, 'VerdictReached').map((reached) => {
+    const { attemptId, dispatchId } = reached;
+    const {
+      verifier: _verifier,
+      leaseUntil: _lease,
+      eventId: _id,
+      ...recorded
+    } = allOf(log, 'AttemptRecorded').find((one) => one.attemptId === attemptId)!;
+    const { parentTaskId, arm, batch, profile, carry, cold, ...asked } = allOf(log, 'DispatchOpened').find(
+      (one) => one.dispatchId === dispatchId,
+    )!;
+    const { verdict, patterns, signature, infraKind, confidence, classifierVersion, disagreement, eventId: verdictEventId } = reached;
+    return {
+      ...recorded,
+      ...{ parentTaskId, arm, batch, profile, carry, cold },
+      prompt: recorded.prompt ?? asked.prompt ?? asked.description,
+      promptSource: recorded.prompt ? 'attempt' : asked.prompt ? 'task' : 'description',
+      diff: allOf(log, 'SnapshotDiffCaptured').find((one) => one.attemptId === attemptId)?.diff ?? null,
+      ...{ verdict, patterns, signature, infraKind, confidence, classifierVersion, disagreement, verdictEventId },
+    };
+  });
+}
+
+/** The capacity map as counts by kind, pattern key and model. */
+export function naiveMap(log: LoggedEvent[]): Record<string, Record<string, number>> {
+  const map: Record<string, Record<string, number>> = {};
+  const count = (kind: string, key: string, model: string, column: string) => {
+    const row = (map[`${kind} ${key} ${model}`] ??= { failed: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0 });
+    row[column] = row[column]! + 1;
+  };
+  const kindOf = (pattern: string | null, kind: string) => (pattern === null ? kind : 'pattern');
+  for (const { seat, verdict, model, patterns } of allOf(log, 'VerdictReached'))
+    if (seat === 'builder' && verdict === 'fail')
+      for (const key of new Set(patterns.map(({ code, pattern }) => code ?? pattern))) count('pattern', key, model, 'failed');
+  for (const { kind, pattern, code, model } of allOf(log, 'CalibrationSignalRaised'))
+    count(kindOf(pattern, kind), code ?? pattern ?? '', model, 'signals');
+  for (const { kind, pattern, code, model, reason } of allOf(log, 'CalibrationSignalCleared'))
+    if (reason === 'overcome') count(kindOf(pattern, kind), code ?? pattern ?? '', model, 'signalsOvercome');
+  for (const { kind, pattern, model, classification } of allOf(log, 'CapacityClassified'))
+    if (kind !== null)
+      count(
+        kindOf(pattern, kind),
+        pattern === null ? '' : (codeOf(pattern) ?? pattern),
+        model,
+        classification === 'capacity' ? 'frontierPassed' : 'frontierFailed',
+      );
+  return map;
+}
+
+function groups<K extends Row>(
+  log: LoggedEvent[],
+  of: (event: { event: { data: { repo: string; targetFile: string } } }) => K,
+): [K, LoggedEvent[]][] {
+  const found = new Map<string, [K, LoggedEvent[]]>();
+  for (const event of log) {
+    const key = of(event as never);
+    const group = found.get(JSON.stringify(key)) ?? [key, []];
+    group[1].push(event);
+    found.set(JSON.stringify(key), group);
+  }
+  return [...found.values()];
+}
