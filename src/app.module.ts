@@ -24,7 +24,8 @@ import { CommandHandling } from './application/handle-command.js';
 import { Metrics } from './application/metrics.js';
 import { Payloads } from './application/payloads.js';
 import { type Clock, EVENT_LOG, IDS, type Ids, PROJECTION_ROWS, READ_MODELS } from './application/ports.js';
-import { AttemptByIdHandler, DispatchByIdHandler, EventsOfFileHandler, MemoryOfFileHandler } from './application/queries/live.js';
+import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
+import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
 import {
   CapturesHandler,
   CorrectionPairsHandler,
@@ -37,6 +38,7 @@ import {
 } from './application/queries/read-models.js';
 import { runProjections } from './application/run-projections.js';
 import { runSaga } from './application/run-saga.js';
+import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
 import { HealthController } from './http/health.controller.js';
 import { QueriesController } from './http/queries.controller.js';
@@ -85,7 +87,7 @@ export async function assemble(given: {
     module: {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
-      controllers: [CommandsController, QueriesController, HealthController],
+      controllers: [AuditController, CommandsController, QueriesController, HealthController],
       providers: [
         { provide: EVENT_LOG, useValue: log },
         { provide: IDS, useValue: ids },
@@ -103,7 +105,7 @@ export async function assemble(given: {
           HeartbeatHandler,
           ResolveProposalHandler,
         ],
-        ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler],
+        ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         ...[HistogramsHandler, DispatchesHandler, ProposalsHandler, CorrectionPairsHandler],
         ...[FilesHandler, SignalsHandler, CapturesHandler, PatternsHandler],
       ],

@@ -1,5 +1,5 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
-import { defaultPolicy } from '../catalogue/policy.js';
+import { defaultPolicy, type Policy } from '../catalogue/policy.js';
 import { canonicalJson } from '../domain/chain.js';
 import { sha256 } from '../domain/ids.js';
 import type { Context } from '../domain/recorder.js';
@@ -36,6 +36,11 @@ export class CommandHandling {
   /** Where and when a decision or a query on a file is made: now, under the policy in force. */
   contextOf(stream: string, { repo, targetFile }: { repo: string; targetFile: string }): Context {
     return { repo, targetFile, stream, now: this.clock.now(), policy: defaultPolicy, policyHash: DEFAULT_POLICY_HASH };
+  }
+
+  /** The policy that a decision names, if it is known. */
+  policyOf(hash: string): Policy | undefined {
+    return hash === DEFAULT_POLICY_HASH ? defaultPolicy : undefined;
   }
 
   private async inTurn<S>(command: FileCommand<S>): Promise<Handled<S>> {

@@ -45,6 +45,10 @@ export interface EventLog {
   append(stream: string, expectedRevision: number, events: NewEvent[]): Promise<{ position: string }>;
   /** The stream's events from a revision on, in order, read from the leader; none when there is no such stream. */
   read(stream: string, from?: number): AsyncIterable<StoredEvent>;
+  /** The stream's events as they lie in the store: what they say is not parsed, so nothing about them is refused. */
+  readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }>;
+  /** The names of all streams that begin with a prefix and hold events now, each once. */
+  streams(prefix: string): AsyncIterable<string>;
   /**
    * All events in streams whose name begins with a prefix, in commit order: those after a position (null: from the start), then live
    * ones, in batches of what is at hand. Resumes by itself after a fault; ends when `signal` aborts.

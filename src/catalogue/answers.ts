@@ -164,6 +164,24 @@ export const dispatchAnswer = z.strictObject({
   position,
 });
 
+/** Of an audit: `checked` decisions were decided again; `found` mismatches, of which the first 1,000 are listed. */
+export const verifyAnswer = z.strictObject({
+  checked: z.number().int(),
+  events: z.number().int(),
+  streams: z.number().int(),
+  found: z.number().int(),
+  mismatches: z.array(
+    z.strictObject({
+      stream: z.string(),
+      revision: z.number().int(),
+      eventId: z.string(),
+      type: z.string(),
+      what: z.enum(['chain', 'revision', 'unreadable', 'decision', 'policy']),
+      detail: z.string(),
+    }),
+  ),
+});
+
 /** A page of a list. */
 export const page = z.strictObject({ items: z.array(z.record(z.string(), z.unknown())), nextCursor: z.string().nullable() });
 
@@ -184,4 +202,5 @@ export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ResolveAnswer = z.infer<typeof resolveAnswer>;
 export type MemoryAnswer = z.infer<typeof memoryAnswer>;
 export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
+export type VerifyAnswer = z.infer<typeof verifyAnswer>;
 export type NextStep = z.infer<typeof nextStep>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name, outcome, seat, verdict } from './primitives.js';
+import { instant, name, outcome, seat, verdict } from './primitives.js';
 import { targetFile } from './target-file.js';
 
 const repo = name.default('default');
@@ -23,6 +23,18 @@ export const auditEventsQuery = z.strictObject({
   from: wholeNumber.default(0),
   limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100),
 });
+
+/** `GET /v1/audit/state`: at a revision, or at a time; at the head without either. */
+export const auditStateQuery = z.strictObject({
+  ...ofFile,
+  model: name.optional(),
+  taskId: name.optional(),
+  revision: wholeNumber.optional(),
+  at: instant.optional(),
+});
+
+/** `POST /v1/audit/verify`: one file, all files of a repo, or the whole log. */
+export const verifyBody = z.strictObject({ repo: name.optional(), targetFile: targetFile.optional() }).default({});
 
 /** A page of a read model; `after` is the commit position that the answer must have seen. */
 const ofPage = {
@@ -93,6 +105,8 @@ export const patternsQuery = z.strictObject({
 });
 
 export type MemoryQuery = z.infer<typeof memoryQuery>;
+export type AuditStateQuery = z.infer<typeof auditStateQuery>;
+export type VerifyBody = z.infer<typeof verifyBody>;
 export type DispatchQuery = z.infer<typeof dispatchQuery>;
 export type AuditEventsQuery = z.infer<typeof auditEventsQuery>;
 export type HistogramsQuery = z.infer<typeof histogramsQuery>;

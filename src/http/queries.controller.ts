@@ -3,7 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiDefaultResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { verifierInput } from '../application/attempt-facts.js';
-import { AttemptById, DispatchById, EventsOfFile, MemoryOfFile } from '../application/queries/live.js';
+import { AttemptById, DispatchById, MemoryOfFile } from '../application/queries/live.js';
 import {
   Captures,
   CorrectionPairs,
@@ -59,12 +59,6 @@ export class QueriesController {
   @ApiOkResponse({ standardSchema: answers.page })
   proposals(@Query({ schema: queries.proposalsQuery }) query: queries.ProposalsQuery): Promise<object> {
     return this.queries.execute(new Proposals(query));
-  }
-
-  @Get('audit/events')
-  @ApiOkResponse({ standardSchema: answers.page })
-  events(@Query({ schema: queries.auditEventsQuery }) query: queries.AuditEventsQuery): Promise<object> {
-    return this.queries.execute(new EventsOfFile(query));
   }
 
   @Get('histograms')

@@ -58,19 +58,58 @@ export class EventStoreDbLog implements EventLog {
   }
 
   async *read(stream: string, from = 0): AsyncIterable<StoredEvent> {
+    for await (const event of this.readRaw(stream, from)) yield storedEvent(event);
+  }
+
+  async *readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }> {
+    for await (const { id, revision, type, data, metadata } of this.readRaw(stream, 0))
+      yield { id, revision: Number(revision), type, data, metadata };
+  }
+
+  private async *readRaw(stream: string, from: number): AsyncIterable<RawEvent> {
     const events = this.client.readStream(stream, {
       direction: FORWARDS,
       fromRevision: from === 0 ? START : BigInt(from),
       requiresLeader: true,
     });
     try {
-      for await (const { event } of events) if (event) yield storedEvent(event as RawEvent);
+      for await (const { event } of events) if (event) yield event as RawEvent;
     } catch (error) {
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
       throw unavailable(error);
     } finally {
       // Leaving the loop early would leave the call open on the server.
       await events.cancel();
+    }
+  }
+
+  async *streams(prefix: string): AsyncIterable<string> {
+    const seen = new Set<string>();
+    const stopped = new AbortController();
+    const subscription = this.client.subscribeToAll({ filter: streamNameFilter({ prefixes: [prefix] }) }, { highWaterMark: FOLLOW_BATCH });
+    let caughtUp = false;
+    subscription.on('caughtUp', () => {
+      caughtUp = true;
+      // What came before is read first: a stream that has nothing at hand, and is caught up, has given all that there is.
+      if (subscription.readableLength === 0) stopped.abort();
+    });
+    try {
+      for await (const batch of batchesOf<{ event?: { streamId: string } }>(
+        subscription as unknown as Readable,
+        FOLLOW_BATCH,
+        stopped.signal,
+      )) {
+        for (const { event } of batch)
+          if (event && !seen.has(event.streamId)) {
+            seen.add(event.streamId);
+            yield event.streamId;
+          }
+        if (caughtUp && subscription.readableLength === 0) return;
+      }
+    } catch (error) {
+      throw unavailable(error);
+    } finally {
+      await subscription.unsubscribe();
     }
   }
 

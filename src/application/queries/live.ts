@@ -1,8 +1,7 @@
-import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
 import type { DispatchAnswer, MemoryAnswer } from '../../catalogue/answers.js';
 import type { FileEvent } from '../../catalogue/events.js';
-import type { AuditEventsQuery, MemoryQuery } from '../../catalogue/queries.js';
+import type { MemoryQuery } from '../../catalogue/queries.js';
 import { configurationOf, liveSignals } from '../../domain/calibrate.js';
 import { fileIdOf, fileStream } from '../../domain/ids.js';
 import { infraCooldown, openDispatches } from '../../domain/next-step.js';
@@ -13,7 +12,6 @@ import { type FileHistory, positionOf, type WholeHistory } from '../file-history
 import { CommandHandling } from '../handle-command.js';
 import { knownAttempt, knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
-import { EVENT_LOG, type EventLog } from '../ports.js';
 
 /** How often who waits for a dispatch looks for what another instance appended. */
 const LOOK_AGAIN_MS = 500;
@@ -38,7 +36,8 @@ export class MemoryOfFileHandler implements IQueryHandler<MemoryOfFile> {
   }
 }
 
-function memoryOf(history: FileHistory, { repo, targetFile, model, taskId }: MemoryQuery, context: Context): MemoryAnswer {
+/** A file's memory, out of a history that is at its head or was folded up to some place before it. */
+export function memoryOf(history: FileHistory, { repo, targetFile, model, taskId }: MemoryQuery, context: Context): MemoryAnswer {
   const { state } = history;
   const asked = model === undefined ? [...state.evidence.keys()] : [configurationOf(model)];
   const signals = asked.flatMap((configuration) =>
@@ -154,25 +153,4 @@ export class AttemptByIdHandler implements IQueryHandler<AttemptById> {
 function find<T extends FileEvent['type']>(history: WholeHistory, attemptId: string, type: T) {
   const found = history.events.find(({ event }) => event.type === type && 'attemptId' in event.data && event.data.attemptId === attemptId);
   return found?.event.data as Extract<FileEvent, { type: T }>['data'] | undefined;
-}
-
-/** The events of a file's stream as they are stored, lifted to their newest shape. */
-export class EventsOfFile extends Query<object> {
-  constructor(readonly query: AuditEventsQuery) {
-    super();
-  }
-}
-
-@QueryHandler(EventsOfFile)
-export class EventsOfFileHandler implements IQueryHandler<EventsOfFile> {
-  constructor(@Inject(EVENT_LOG) private readonly log: EventLog) {}
-
-  async execute({ query: { repo, targetFile, from, limit } }: EventsOfFile) {
-    const items = [];
-    for await (const { event, revision, id, created, metadata } of this.log.read(fileStream(fileIdOf(repo, targetFile)), from)) {
-      items.push({ type: event.type, revision, eventId: id, created, data: event.data, metadata });
-      if (items.length === limit) break;
-    }
-    return { items, nextCursor: null };
-  }
 }

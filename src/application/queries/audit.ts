@@ -1,0 +1,121 @@
+import { Inject } from '@nestjs/common';
+import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
+import type { MemoryAnswer, VerifyAnswer } from '../../catalogue/answers.js';
+import type { FileEvent } from '../../catalogue/events.js';
+import { metadata } from '../../catalogue/metadata.js';
+import type { AuditEventsQuery, AuditStateQuery, VerifyBody } from '../../catalogue/queries.js';
+import { readEvent } from '../../catalogue/versions.js';
+import { FILE_STREAMS, fileIdOf, fileStream } from '../../domain/ids.js';
+import { verifyStream, type WrittenEvent } from '../../domain/verify.js';
+import { FileHistories } from '../file-histories.js';
+import { fold } from '../file-history.js';
+import { CommandHandling } from '../handle-command.js';
+import { EVENT_LOG, type EventLog } from '../ports.js';
+import { memoryOf } from './live.js';
+
+/** The events of a file's stream as they are stored, lifted to their newest shape. */
+export class EventsOfFile extends Query<object> {
+  constructor(readonly query: AuditEventsQuery) {
+    super();
+  }
+}
+
+@QueryHandler(EventsOfFile)
+export class EventsOfFileHandler implements IQueryHandler<EventsOfFile> {
+  constructor(@Inject(EVENT_LOG) private readonly log: EventLog) {}
+
+  async execute({ query: { repo, targetFile, from, limit } }: EventsOfFile) {
+    const items = [];
+    for await (const { event, revision, id, created, metadata } of this.log.read(fileStream(fileIdOf(repo, targetFile)), from)) {
+      items.push({ type: event.type, revision, eventId: id, created, data: event.data, metadata });
+      if (items.length === limit) break;
+    }
+    return { items, nextCursor: null };
+  }
+}
+
+/** What was known of a file at a revision of its stream, or at a point in time. */
+export class StateOfFile extends Query<MemoryAnswer> {
+  constructor(readonly query: AuditStateQuery) {
+    super();
+  }
+}
+
+@QueryHandler(StateOfFile)
+export class StateOfFileHandler implements IQueryHandler<StateOfFile> {
+  constructor(
+    private readonly handling: CommandHandling,
+    private readonly histories: FileHistories,
+  ) {}
+
+  async execute({ query }: StateOfFile): Promise<MemoryAnswer> {
+    const stream = fileStream(fileIdOf(query.repo, query.targetFile));
+    const { events } = await this.histories.whole(stream);
+    const past = events.filter(
+      ({ revision, event }) =>
+        (query.revision === undefined || revision <= query.revision) &&
+        (query.at === undefined || Date.parse((event as FileEvent).data.at) <= Date.parse(query.at)),
+    );
+    const context = this.handling.contextOf(stream, query);
+    const then = (past.at(-1)?.event as FileEvent | undefined)?.data.at ?? context.now;
+    return memoryOf(fold(stream, past), query, { ...context, now: then });
+  }
+}
+
+/** Holds the log against itself: every hash chain, and every decision decided again. Changes nothing. */
+export class VerifyLog extends Query<VerifyAnswer> {
+  constructor(readonly body: VerifyBody) {
+    super();
+  }
+}
+
+/** Mismatches that are listed; all are counted. */
+const MOST_LISTED = 1_000;
+
+@QueryHandler(VerifyLog)
+export class VerifyLogHandler implements IQueryHandler<VerifyLog> {
+  constructor(
+    private readonly handling: CommandHandling,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+  ) {}
+
+  async execute({ body: { repo, targetFile } }: VerifyLog): Promise<VerifyAnswer> {
+    const answer: VerifyAnswer = { checked: 0, events: 0, streams: 0, found: 0, mismatches: [] };
+    const streams = targetFile === undefined ? this.log.streams(FILE_STREAMS) : [fileStream(fileIdOf(repo ?? 'default', targetFile))];
+    for await (const stream of streams) {
+      const events = await this.written(stream);
+      if (repo !== undefined && events[0]?.event?.data.repo !== repo) continue;
+      const { checked, mismatches } = verifyStream(stream, events, (hash) => this.handling.policyOf(hash));
+      answer.checked += checked;
+      answer.events += events.length;
+      answer.streams += 1;
+      answer.found += mismatches.length;
+      answer.mismatches.push(...mismatches.slice(0, Math.max(0, MOST_LISTED - answer.mismatches.length)));
+    }
+    return answer;
+  }
+
+  private async written(stream: string): Promise<WrittenEvent[]> {
+    const events: WrittenEvent[] = [];
+    for await (const { id, revision, type, data, metadata: said } of this.log.readWritten(stream)) {
+      const parsed = metadata.safeParse(said);
+      events.push({
+        id,
+        revision,
+        type,
+        data,
+        metadata: parsed.success ? parsed.data : null,
+        ...read(type, data, parsed.data?.schemaVersion),
+      });
+    }
+    return events;
+  }
+}
+
+function read(type: string, data: unknown, version: number | undefined): Pick<WrittenEvent, 'event' | 'unreadable'> {
+  try {
+    return { event: readEvent(type, version ?? 1, data) as FileEvent };
+  } catch (error) {
+    return { event: null, unreadable: error instanceof Error ? error.message : String(error) };
+  }
+}
