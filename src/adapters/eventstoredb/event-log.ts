@@ -49,7 +49,7 @@ export class EventStoreDbLog implements EventLog {
       return { position: String(appended.position?.commit ?? '') };
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) throw new WrongRevision(`${stream} is not at revision ${expectedRevision}`);
-      if (error instanceof MaxAppendSizeExceededError) throw new TooLarge("more than the event store takes in one append");
+      if (error instanceof MaxAppendSizeExceededError) throw new TooLarge('more than the event store takes in one append');
       throw unavailable(error);
     }
   }
