@@ -19,11 +19,16 @@ const parts = { service, pool, client };
 const record = new RecordLoads(parts);
 const decide = new DecideLoads(parts);
 const histogram = new HistogramLoads(parts);
+/** Calls that were made ready, until they are made. */
+let ready = [];
 
 answerCalls(
   {
     prepareRecord: () => record.prepare(),
-    record: async ({ kind, round, count, concurrency }) => timed(await record[kind](round, count), concurrency),
+    makeReady: async ({ kind, round, count }) => {
+      ready = await record[kind](round, count);
+    },
+    makeCalls: ({ concurrency }) => timed(ready.splice(0), concurrency),
     prepareDecide: () => decide.prepare(),
     fillFile: (input) => decide.fill(input),
     skipTo: (input) => decide.skipTo(input),

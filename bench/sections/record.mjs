@@ -14,14 +14,18 @@ export async function measureRecording({ options, service, load }) {
   await sleep(2_000);
   const idle = (await service.call('usage')).rssMiB;
   const watch = watchMemory(service);
-  for (const kind of KINDS) await load.call('record', { kind, round: 'warm-up', count: options.warmUp, concurrency: AT_ONCE });
-  await load.call('caughtUp');
+  for (const kind of KINDS) {
+    await load.call('makeReady', { kind, round: 'warm-up', count: options.warmUp });
+    await load.call('makeCalls', { concurrency: AT_ONCE });
+  }
 
   const measure = (concurrency, count) => async (kind, round) => {
     const name = `${kind} ${concurrency}`;
+    await load.call('makeReady', { kind, round: `${round}-${concurrency}`, count });
+    await load.call('caughtUp');
     const before = await service.call('usage');
     const began = performance.now();
-    const result = await load.call('record', { kind, round: `${round}-${concurrency}`, count, concurrency });
+    const result = await load.call('makeCalls', { concurrency });
     await load.call('caughtUp');
     const spent = (await service.call('usage')).cpuMs - before.cpuMs;
     for (const [figureName, value] of Object.entries(result)) samples.add(`${name} ${figureName}`, value);

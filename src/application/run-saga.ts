@@ -50,17 +50,22 @@ async function takeInEvidence({ log, handling, checkpoints }: Parts, signal: Abo
   }
 }
 
-/** A command appends its evidence and its decision together, so evidence without a decision behind it in the same stream has none. */
+/**
+ * A command appends its evidence and its decision together: evidence that no decision of the same cause came with has none. Another
+ * command's decision behind it is none: it takes in its own builder's evidence only, and opening a dispatch takes in nothing.
+ */
 export function undecidedEvidence(batch: StoredEvent[]): Undecided[] {
   const undecided = new Map<string, Undecided>();
-  for (const { event, stream, id } of batch) {
+  for (const { event, stream, id, metadata } of batch) {
+    const cause = `${stream} ${metadata.$causationId}`;
     if (event.type === 'VerdictReached' || event.type === 'VerdictCorrected') {
       const whyCleared = event.type === 'VerdictCorrected' ? 'corrected' : 'overcome';
-      undecided.set(stream, { stream, eventId: id, whyCleared });
+      undecided.set(cause, { stream, eventId: id, whyCleared });
     }
-    if (event.type === 'NextStepDecided') undecided.delete(stream);
+    if (event.type === 'NextStepDecided') undecided.delete(cause);
   }
-  return [...undecided.values()];
+  // A file is looked at once, whatever it was that came.
+  return [...new Map([...undecided.values()].map((evidence) => [evidence.stream, evidence])).values()];
 }
 
 /** Closes dead leases and lets proposals expire, also on files that nobody asks about. */

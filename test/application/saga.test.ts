@@ -15,7 +15,10 @@ const of = (events: Json[], type: string) => events.filter((one) => one.type ===
 
 /** Once the saga has taken in an event that came after all others, it has taken in the others. */
 async function sagaHasSeen(position: string): Promise<void> {
-  await eventually(async () => BigInt((await service.readModels.load('calibration_saga')) ?? -1) >= BigInt(position), `position ${position}`);
+  await eventually(
+    async () => BigInt((await service.readModels.load('calibration_saga')) ?? -1) >= BigInt(position),
+    `position ${position}`,
+  );
 }
 
 describe('evidence that came without a decision', () => {
@@ -30,14 +33,11 @@ describe('evidence that came without a decision', () => {
     const before = await file.events();
 
     // The checkpoint is lost: the whole log is delivered again.
-    await service.restart();
-    await service.readModels.save('calibration_saga', '0');
-    await forgetCheckpoint();
+    await service.sql("DELETE FROM anvil_read.checkpoints WHERE name = 'calibration_saga'");
     await service.restart();
     const again = service.api.file(file.repo, file.targetFile);
     const marker = fresh();
-    const { position } = await appendForeign(service.log, marker, importedAttempt(marker, { unique: '1' }));
-    await sagaHasSeen(position);
+    await sagaHasSeen((await appendForeign(service.log, marker, importedAttempt(marker, { unique: '1' }))).position);
     expect(await again.events()).toEqual(before);
   }, 60_000);
 
@@ -79,7 +79,11 @@ describe('evidence that came without a decision', () => {
 
   test('a foreign chain goes on unbroken: what the saga appends is linked to what it found', async () => {
     const file = fresh();
-    await appendForeign(service.log, file, ['1', '2', '3'].flatMap((unique) => importedAttempt(file, { code: 'E0106', unique })));
+    await appendForeign(
+      service.log,
+      file,
+      ['1', '2', '3'].flatMap((unique) => importedAttempt(file, { code: 'E0106', unique })),
+    );
     await eventually(async () => of(await file.events(), 'CalibrationSignalRaised')[0], 'a signal is raised');
     const stored = [];
     for await (const { metadata } of service.log.read(streamOf(file))) stored.push(metadata);
@@ -135,8 +139,3 @@ describe('what time brings about on files that nobody asks about', () => {
     expect(items.map((item: Json) => item.proposalId)).toEqual([old.proposalId]);
   });
 });
-
-/** Checkpoints only move forward through their port; a lost one is a row that is gone. */
-async function forgetCheckpoint(): Promise<void> {
-  await service.sql("DELETE FROM anvil_read.checkpoints WHERE name = 'calibration_saga'");
-}

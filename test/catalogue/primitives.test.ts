@@ -1,11 +1,11 @@
 import { codeOf, instant, name, patternKey, storedText } from '../../src/catalogue/primitives.js';
 
 describe('a name that a caller chooses', () => {
-  it.each(['t', 'task-12', 'Aufgabe zwölf', 'a/b:c', '🦀', 'x'.repeat(200)])('%j is one', (text) => {
+  it.each(['t', 'task-12', 'Aufgabe zwölf', 'a/b:c', '🦀', 'x'.repeat(200), 'é'.repeat(200)])('%j is one', (text) => {
     expect(name.parse(text)).toBe(text);
   });
 
-  it.each(['', 'x'.repeat(201), 'a\u0000b', 'a\nb', 'a\ud800', '\u0085'])('%j is none', (text) => {
+  it.each(['', 'x'.repeat(201), '€'.repeat(134), 'a\u0000b', 'a\nb', 'a\ud800', '\u0085'])('%j is none', (text) => {
     expect(name.safeParse(text).success).toBe(false);
   });
 });

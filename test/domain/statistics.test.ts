@@ -22,13 +22,13 @@ test('17 of 31: as the conformance suite has it', () => {
 });
 
 test('the bounds are where the score test just does not refuse: |rate - p| = z √(p (1 - p) / n)', () => {
-  for (const of of [1, 2, 7, 31, 1000])
-    for (const count of [0, 1, Math.floor(of / 3), of]) {
-      const [low, high] = wilson95(count, of);
+  for (const trials of [1, 2, 7, 31, 1000])
+    for (const count of [0, 1, Math.floor(trials / 3), trials]) {
+      const [low, high] = wilson95(count, trials);
       expect(low).toBeGreaterThanOrEqual(0);
       expect(high).toBeLessThanOrEqual(1);
       for (const p of [low, high].filter((bound) => bound > 0 && bound < 1))
-        expect(Math.abs(count / of - p)).toBeCloseTo(1.959964 * Math.sqrt((p * (1 - p)) / of), 6);
+        expect(Math.abs(count / trials - p)).toBeCloseTo(1.959964 * Math.sqrt((p * (1 - p)) / trials), 6);
     }
 });
 

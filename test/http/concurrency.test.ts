@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Json } from '../support/api.js';
+import { watchAppends } from '../support/appends.js';
 import { cargoFailed, traitBound } from '../support/cargo.js';
 import { freshRepo, Service } from '../support/service.js';
 
@@ -47,6 +48,15 @@ describe('many callers at once', () => {
       after: String(Math.max(...answers.map(({ body }) => Number(body.position.commit)))),
     });
     expect(items.map(({ attempts }: Json) => attempts)).toEqual([20]);
+  });
+
+  test('commands of one instance on one file take turns: none of them meets a conflict in the store', async () => {
+    const file = fresh();
+    const { dispatchId } = await file.open('t', { budget: 100 });
+    const appends = watchAppends(service.log);
+    await Promise.all(times(60, () => file.attempt(dispatchId, 'fail')));
+    expect(appends).toHaveLength(60);
+    expect((await file.memory()).failed).toBe(60);
   });
 
   test('the same long text from many at once is stored once, and everybody can read it', async () => {

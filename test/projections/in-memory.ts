@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ProjectedEvent, Projection, Row, RowKey } from '../../projections/projection.js';
+import type { FileEvent } from '../../src/catalogue/events.js';
 
 /** An event with its place in the log: checkpoints count places. */
 export interface LoggedEvent extends ProjectedEvent {
   position: number;
+  event: FileEvent;
 }
 
 /**

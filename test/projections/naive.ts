@@ -6,7 +6,7 @@ import { allOf } from './story.js';
 /** The same rows, each computed from the whole log by itself: slow, and without anything that is kept from event to event. */
 
 export function naiveFiles(log: LoggedEvent[]): Row[] {
-  return groups(log, (event) => ({ repo: event.event.data.repo, targetFile: event.event.data.targetFile })).map(([place, own]) => {
+  return groups(log, ({ event: { data } }) => ({ repo: data.repo, targetFile: data.targetFile })).map(([place, own]) => {
     const verdicts = allOf(own, 'VerdictReached');
     const count = (seat: string, verdict: string) => verdicts.filter((one) => one.seat === seat && one.verdict === verdict).length;
     const times = own.map(({ event }) => event.data.at).sort();
@@ -64,9 +64,10 @@ export function naiveCaptures(log: LoggedEvent[]): Row[] {
 /** The capacity map as counts by kind, pattern key and model. */
 export function naiveMap(log: LoggedEvent[]): Record<string, Record<string, number>> {
   const map: Record<string, Record<string, number>> = {};
-  const count = (kind: string, key: string, model: string, column: string) => {
-    const row = (map[`${kind} ${key} ${model}`] ??= { failed: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0 });
-    row[column] = row[column]! + 1;
+  const count = (kind: string, pattern: string, model: string, column: string) => {
+    const key = `${kind} ${pattern} ${model}`;
+    const row = map[key] ?? { failed: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0 };
+    map[key] = { ...row, [column]: row[column]! + 1 };
   };
   const kindOf = (pattern: string | null, kind: string) => (pattern === null ? kind : 'pattern');
   for (const { seat, verdict, model, patterns } of allOf(log, 'VerdictReached'))
@@ -87,13 +88,10 @@ export function naiveMap(log: LoggedEvent[]): Record<string, Record<string, numb
   return map;
 }
 
-function groups<K extends Row>(
-  log: LoggedEvent[],
-  of: (event: { event: { data: { repo: string; targetFile: string } } }) => K,
-): [K, LoggedEvent[]][] {
+function groups<K extends Row>(log: LoggedEvent[], keyOf: (event: LoggedEvent) => K): [K, LoggedEvent[]][] {
   const found = new Map<string, [K, LoggedEvent[]]>();
   for (const event of log) {
-    const key = of(event as never);
+    const key = keyOf(event);
     const group = found.get(JSON.stringify(key)) ?? [key, []];
     group[1].push(event);
     found.set(JSON.stringify(key), group);

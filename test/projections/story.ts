@@ -19,6 +19,7 @@ const TASKS = ['task-1', 'task-2', 'task-3'];
 export function story(files: [repo: string, targetFile: string][], turnsEach: number, seed: number): LoggedEvent[] {
   const chance = chanceFrom(seed);
   const histories = files.map(([repo, targetFile]) => ({ repo, targetFile, history: new FileHistory(), told: 0 }));
+  for (const { history } of histories) prelude(history);
   const log: LoggedEvent[] = [];
   for (let turn = 0; turn < turnsEach * files.length; turn += 1) {
     const place = pick(histories, chance);
@@ -37,6 +38,15 @@ export function story(files: [repo: string, targetFile: string][], turnsEach: nu
 /** The data of all events of a type, in the order of the log. */
 export function allOf<T extends FileEventType>(log: LoggedEvent[], type: T): (EventData<T> & { eventId: string })[] {
   return log.filter(({ event }) => event.type === type).map(({ event, id }) => ({ ...(event.data as EventData<T>), eventId: id }));
+}
+
+/** What chance seldom comes to: the same unknown failure until a frontier solves it, and a task that a frontier fails too. */
+function prelude(history: FileHistory): void {
+  const stuck = history.open({ task: 'task-0', unique: 'p1' });
+  for (let i = 0; i < 3; i += 1) history.attempt(stuck, differently(fail(), 'signature-unknown'));
+  history.frontier(stuck, pass());
+  history.frontier(history.open({ task: 'task-00', unique: 'p2' }), fail('E0308'));
+  history.open({ task: 'task-00', unique: 'p3' });
 }
 
 function act(history: FileHistory, chance: () => number, turn: number): void {

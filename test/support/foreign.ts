@@ -41,7 +41,10 @@ interface Imported {
 }
 
 /** One attempt of the builder that was imported: recorded and judged, and nothing decided. */
-export function importedAttempt(place: Place, { model = 'builder-9b', taskId = 't', verdict = 'fail', code, at, unique }: Imported): FileEvent[] {
+export function importedAttempt(
+  place: Place,
+  { model = 'builder-9b', taskId = 't', verdict = 'fail', code, at, unique }: Imported,
+): FileEvent[] {
   const dispatchId = dispatchIdOf(fileIdOf(place.repo, place.targetFile), unique);
   const common = {
     ...{ repo: place.repo, targetFile: place.targetFile, at: at ?? new Date().toISOString(), dispatchId },

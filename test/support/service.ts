@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import pg from 'pg';
+import { pino } from 'pino';
 import type { PostgresReadModels } from '../../src/adapters/postgres/read-models.js';
 import { assemble } from '../../src/app.module.js';
 import { CommandHandling } from '../../src/application/handle-command.js';
@@ -16,11 +18,14 @@ import { startTestPostgres, type TestPostgres } from './postgres.js';
 interface Running {
   url: string;
   app: NestFastifyApplication;
+  databaseUrl: string;
   stop(): Promise<void>;
 }
 
 interface Options {
   payloadLimit?: number;
+  /** Projections and saga do not run before the first restart. */
+  idleAtFirst?: boolean;
   /** A server of the test's own, in place of the embedded node or of TEST_EVENTSTORE_URL. */
   eventStoreUrl?: string;
   /** A database of the test's own, in place of the embedded one or of TEST_DATABASE_URL. */
@@ -46,7 +51,7 @@ export class Service {
     const ownDatabase = options.databaseUrl === undefined && process.env.TEST_DATABASE_URL;
     const postgres = ownDatabase ? await startTestPostgres() : null;
     const service = new Service(options, await mkdtemp(join(tmpdir(), 'anvil-test-')), postgres, null);
-    await service.begin();
+    await service.begin(options.idleAtFirst);
     return service;
   }
 
@@ -69,6 +74,17 @@ export class Service {
 
   get handling(): CommandHandling {
     return this.now.app.get(CommandHandling);
+  }
+
+  /** Runs a statement on the database of the read models. */
+  async sql(text: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.now.databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   /** Ends everything and starts it again on the same data. */
@@ -94,17 +110,18 @@ export class Service {
     this.running = null;
   }
 
-  private async begin(): Promise<void> {
+  private async begin(idle = false): Promise<void> {
     const report = (message: string) => this.reports.push(message);
     const databaseUrl = this.options.databaseUrl ?? this.postgres?.connectionString;
     const eventStoreUrl = this.options.eventStoreUrl ?? (process.env.TEST_EVENTSTORE_URL || undefined);
     const engines = await startEngines({ dataDir: this.dataDir, databaseUrl, eventStoreUrl, log: report });
     const parts = await assemble({ ...engines, payloadLimit: this.options.payloadLimit ?? 1024 * 1024, report });
-    const app = await createApp(parts.module, report);
+    const app = await createApp(parts.module, pino({ level: 'error', base: undefined }, { write: report }));
     await app.listen(0, '127.0.0.1');
-    parts.run();
+    if (!idle) parts.run();
     this.running = {
       app,
+      databaseUrl: engines.databaseUrl,
       url: await app.getUrl(),
       stop: async () => {
         await app.close();

@@ -14,6 +14,11 @@ export function createPool(connectionString: string, report: (message: string) =
 export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', onError);
   try {
     await client.query('BEGIN');
     const result = await work(client);
@@ -25,6 +30,7 @@ export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient
     });
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }

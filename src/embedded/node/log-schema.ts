@@ -12,6 +12,8 @@ export const SESSION_OPTIONS = [
   'enable_mergejoin=off',
   'enable_seqscan=off',
   'enable_bitmapscan=off',
+  // The statements are few and their best plans do not depend on the values: planning each time would cost more than running them.
+  'plan_cache_mode=force_generic_plan',
   'jit=off',
   'max_parallel_workers_per_gather=0',
   'statement_timeout=0',

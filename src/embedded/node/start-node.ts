@@ -21,6 +21,8 @@ import { StreamStates } from './stream-states.js';
 const DEFAULT_SCHEMA = 'anvil_log';
 const DEFAULT_MAX_APPEND_SIZE = 1024 * 1024;
 const READ_CONNECTIONS = 4;
+/** A read of one page that takes this long will not come; the client is told, and may ask again. */
+const READ_TIMEOUT_MS = 60_000;
 const SHUTDOWN_GRACE_MS = 1_000;
 /** The client sends up to 3 MiB of a batch in a message; above the append limit, so that an append is refused by the protocol's own error. */
 const MIN_MESSAGE_BYTES = 17 * 1024 * 1024;
@@ -69,6 +71,8 @@ export async function startNode(options: EmbeddedNodeOptions): Promise<EmbeddedN
     options: SESSION_OPTIONS,
     application_name: 'anvil event log reader',
     max: READ_CONNECTIONS,
+    connectionTimeoutMillis: READ_TIMEOUT_MS,
+    query_timeout: READ_TIMEOUT_MS,
   });
   // An idle connection that breaks is replaced at the next read.
   pool.on('error', (error) => log(`The event log lost an idle connection: ${error.message}`));

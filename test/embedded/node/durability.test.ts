@@ -3,6 +3,7 @@ import pg from 'pg';
 import { type EmbeddedNode, startNode } from '../../../src/embedded/node/start-node.js';
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.js';
 import { collect, event, events, failure, newStream, numbers, revisions, until } from './contract/support.js';
+import { CutProxy } from './cut-proxy.js';
 
 /** What only the stand-in can be asked: to stop, to be cut off from its database, and to share it with nobody. */
 describe('the log of the embedded node', () => {
@@ -154,6 +155,51 @@ describe('the log of the embedded node', () => {
     );
     expect(numbers(await collect(client.readStream(stream)))).toEqual([0, 1]);
   });
+
+  test.each([
+    ['answers', 'took place'],
+    ['requests', 'never reached the log'],
+  ] as const)(
+    'a commit whose outcome is unknown (its %s were lost: it %s) is called unconfirmed, and found out afterwards',
+    async (half, _fate) => {
+      const proxy = await CutProxy.start(postgres.connectionString);
+      const { port } = node;
+      await node.stop();
+      node = await start({ port, databaseUrl: proxy.connectionString });
+      await untilServed();
+      const stream = newStream('unknown');
+      await client.appendToStream(stream, event(0));
+      const seen: number[] = [];
+      const subscription = client.subscribeToStream(stream);
+      subscription.on('data', ({ event: e }) => seen.push((e?.data as { n: number } | undefined)?.n ?? -1));
+      await new Promise((resolve) => subscription.once('caughtUp', resolve));
+
+      const lost = event(1);
+      proxy.lose(half);
+      const error = failure(client.appendToStream(stream, lost, { expectedRevision: 0n }));
+      if (half === 'answers') {
+        await until(async () => (await sql('SELECT 1 FROM anvil_log.events WHERE event_id = $1', [lost.id])).length > 0, 'the commit');
+      } else {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      proxy.cut();
+      expect((await error).type).toBe(ErrorType.DEADLINE_EXCEEDED);
+
+      // The next append knows where the stream stands, be it that the lost one is there or not.
+      const again = () =>
+        client.appendToStream(stream, lost, { expectedRevision: 0n }).then(({ nextExpectedRevision }) => nextExpectedRevision);
+      await until(async () => (await again().catch(() => null)) === 1n, 'the repetition to be answered');
+      expect((await client.appendToStream(stream, event(2), { expectedRevision: 1n })).nextExpectedRevision).toBe(2n);
+      expect(numbers(await collect(client.readStream(stream)))).toEqual([0, 1, 2]);
+      await until(() => seen.length >= 3, 'the subscription to see it all');
+      expect(seen).toEqual([0, 1, 2]);
+      await subscription.unsubscribe();
+      await node.stop();
+      await proxy.stop();
+      node = await start({ port });
+      await untilServed();
+    },
+  );
 
   test('a node whose log goes to somebody else ends, and says why', async () => {
     const schema = 'taken_log';

@@ -4,6 +4,7 @@ import { createFilter } from '../../../src/embedded/node/filters.js';
 import { LiveTail } from '../../../src/embedded/node/live-tail.js';
 import { DELETED_REVISION, type LogEvent } from '../../../src/embedded/node/log-event.js';
 import { checkPattern } from '../../../src/embedded/node/safe-pattern.js';
+import { StreamStates } from '../../../src/embedded/node/stream-states.js';
 import { encodeEvent } from '../../../src/embedded/node/wire.js';
 
 function logEvent(position: number, change: Partial<LogEvent> = {}): LogEvent {
@@ -21,6 +22,44 @@ function logEvent(position: number, change: Partial<LogEvent> = {}): LogEvent {
     ...change,
   };
 }
+
+describe('what is remembered of streams', () => {
+  /** A database that answers when it is let, with what it held when it was asked. */
+  function slowDatabase() {
+    let answer: () => void = () => undefined;
+    let asked = 0;
+    const query = (): Promise<{ rows: unknown[] }> => {
+      asked += 1;
+      return new Promise((resolve) => {
+        answer = () => resolve({ rows: [['s', '1', '4', null, true]] });
+      });
+    };
+    return { db: { query } as never, answer: () => answer(), asked: () => asked };
+  }
+
+  test('a reader leaves what it found, so that the next one need not ask', async () => {
+    const states = new StreamStates('log');
+    const { db, answer, asked } = slowDatabase();
+    const first = states.info(db, 's');
+    answer();
+    expect((await first).head).toBe(4);
+    expect((await states.info(db, 's')).head).toBe(4);
+    expect(asked()).toBe(1);
+  });
+
+  test.each<[string, (states: StreamStates) => void]>([
+    ['something was committed', (states) => states.put('s', { id: 1, head: 5 })],
+    ['the writer lost track', (states) => states.clear()],
+  ])('but not if %s while it asked', async (_name, meanwhile) => {
+    const states = new StreamStates('log');
+    const { db, answer } = slowDatabase();
+    const first = states.info(db, 's');
+    meanwhile(states);
+    answer();
+    await first;
+    expect(states.get('s')?.head).not.toBe(4);
+  });
+});
 
 describe('the live tail', () => {
   const positions = (events: LogEvent[] | null) => events?.map(({ position }) => position) ?? null;

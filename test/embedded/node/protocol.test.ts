@@ -13,6 +13,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { credentials, type ServiceError, status } from '@grpc/grpc-js';
+import { jest } from '@jest/globals';
 import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import { type EmbeddedNode, startNode } from '../../../src/embedded/node/start-node.js';
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.js';
@@ -304,9 +305,12 @@ describe('the protocol of the embedded node', () => {
       );
     }
     await expect(startNode({ databaseUrl: postgres.connectionString, schema: 'x"; drop' })).rejects.toThrow(/plain lower-case name/);
+    // grpc-js says it on the console too.
+    const quiet = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     await expect(startNode({ databaseUrl: postgres.connectionString, schema: 'second', port: node.port })).rejects.toThrow(
       /cannot listen on/,
     );
+    quiet.mockRestore();
     const local = await startNode({ databaseUrl: postgres.connectionString, schema: 'second', host: 'localhost' });
     await local.stop();
   });
