@@ -68,7 +68,8 @@ export async function assemble(given: {
   databaseUrl: string;
   eventStoreUrl: string;
   payloadLimit: number;
-  report: (message: string) => void;
+  /** Faults that are worked around, and (as `info`) what an operator may want to know. */
+  report: (message: string, level?: 'info') => void;
 }): Promise<Parts> {
   const { report } = given;
   const metrics = new Metrics();

@@ -8,7 +8,7 @@ import { createApp } from './http/create-app.js';
 
 // The log goes to standard error, a line of JSON each; what a person reads at the start goes to standard output.
 const logger = pino({ base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
-const report = (message: string) => logger.warn(message);
+const report = (message: string, level: 'warn' | 'info' = 'warn') => logger[level](message);
 
 await ownLifetime(report, async ({ onEnd, end }) => {
   const config = readConfig();

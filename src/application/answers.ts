@@ -2,7 +2,8 @@ import type { EventData, FileEvent } from '../catalogue/events.js';
 import { composeHint, type Hint } from '../domain/hint.js';
 import type { Context } from '../domain/recorder.js';
 import type { Decision, DispatchState, FileState, PendingProposal } from '../domain/state.js';
-import type { Handled, Position } from './file-command.js';
+import type { Handled } from './file-command.js';
+import type { Position } from './file-history.js';
 import type { Payloads } from './payloads.js';
 
 /** A decision as callers see it: of the reason, only what applies. */

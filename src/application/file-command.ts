@@ -1,7 +1,7 @@
 import type { FileEvent } from '../catalogue/events.js';
 import type { Context } from '../domain/recorder.js';
 import type { DispatchState, FileState, PendingProposal } from '../domain/state.js';
-import type { WholeHistory } from './file-history.js';
+import type { Position, WholeHistory } from './file-history.js';
 
 /** What a call says of itself; `idempotencyKey` is scoped by its method and path. */
 export interface Call {
@@ -47,10 +47,4 @@ export interface Handled<Seen> {
   proposal: PendingProposal | undefined;
   context: Context;
   position: Position;
-}
-
-export interface Position {
-  stream: string;
-  revision: number;
-  commit: string | null;
 }

@@ -3,11 +3,17 @@ import type { Metadata } from '../catalogue/metadata.js';
 import { evolve } from '../domain/evolve.js';
 import { sha256 } from '../domain/ids.js';
 import { emptyState, type FileState } from '../domain/state.js';
-import type { Position } from './file-command.js';
 import type { StoredEvent } from './ports.js';
 
 /** How many commands back an append whose outcome was unknown is looked for. */
 const RECENT_COMMANDS = 64;
+
+/** A place in a stream; -1 and null for an empty one. */
+export interface Position {
+  stream: string;
+  revision: number;
+  commit: string | null;
+}
 
 /** A file's stream as far as it was folded, with what is known of the commands in it. */
 export interface FileHistory {

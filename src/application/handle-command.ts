@@ -6,9 +6,9 @@ import type { Context } from '../domain/recorder.js';
 import type { FileState } from '../domain/state.js';
 import { type Chained, chained, extentOf, sameKey } from './command-events.js';
 import { NotFound } from './errors.js';
-import type { FileCommand, Handled, Position } from './file-command.js';
+import type { FileCommand, Handled } from './file-command.js';
 import type { FileHistories } from './file-histories.js';
-import { type FileHistory, fold, positionOf } from './file-history.js';
+import { type FileHistory, fold, type Position, positionOf } from './file-history.js';
 import type { Metrics } from './metrics.js';
 import { type Clock, type EventLog, type Ids, StoreUnavailable, WrongRevision } from './ports.js';
 

@@ -39,9 +39,9 @@ test.each(['elsewhere', 'opened', 'decided'] as const)('evidence that no decisio
 test.each(['elsewhere', 'opened', 'decided'] as const)('in one batch, or in batches of one event: %s', async (name) => {
   const stored = [];
   for await (const one of service.log.read(streamOf(files[name]))) stored.push(one);
-  const { repo, targetFile } = files[name];
+  const stream = streamOf(files[name]);
   const last = stored.findLast(({ event, metadata }) => event.type === 'VerdictReached' && metadata.actor === 'import');
-  expect(undecidedEvidence(stored)).toEqual([{ repo, targetFile, eventId: last?.id, whyCleared: 'overcome' }]);
+  expect(undecidedEvidence(stored)).toEqual([{ stream, eventId: last?.id, whyCleared: 'overcome' }]);
   const ofOne = stored.flatMap((one) => undecidedEvidence([one]));
   expect(ofOne).toHaveLength(stored.filter(({ event }) => event.type === 'VerdictReached').length);
 });

@@ -233,7 +233,7 @@ const SCANS: { rule: string; where: (path: string) => boolean; finds: RegExp[]; 
     finds: [
       /\bDate\.now\b|\bnew Date(?!\s*\(\s*[^)\s])|(?<!new )\bDate\(|\bperformance\.|\bset(Timeout|Interval|Immediate)\(/,
       /\bMath\.random\b|\brandom(UUID|Bytes|Int)\b|\bcrypto\./,
-      /\bfetch\(|\bprocess\.|\bconsole\./,
+      /\bfetch\(|(?<![-/\w])process\.|\bconsole\./,
       // The order of words differs between machines.
       /\.toLocale|\blocaleCompare\b|\bIntl\./,
     ],

@@ -111,7 +111,7 @@ export class Service {
   }
 
   private async begin(idle = false): Promise<void> {
-    const report = (message: string) => this.reports.push(message);
+    const report = (message: string, level?: 'info') => level === 'info' || this.reports.push(message);
     const databaseUrl = this.options.databaseUrl ?? this.postgres?.connectionString;
     const eventStoreUrl = this.options.eventStoreUrl ?? (process.env.TEST_EVENTSTORE_URL || undefined);
     const engines = await startEngines({ dataDir: this.dataDir, databaseUrl, eventStoreUrl, log: report });

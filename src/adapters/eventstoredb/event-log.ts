@@ -24,6 +24,7 @@ sendBytes();
 /** The client's batch append ignores its deadline, so the limit is kept here; what came of the append is then unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 const FOLLOW_BATCH = 500;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
@@ -177,8 +178,9 @@ export class EventStoreDbLog implements EventLog {
     }
   }
 
+  /** The client waits for the end of every stream that it ever opened, which one that was left early may never bring. */
   async close(): Promise<void> {
-    await this.client.dispose();
+    await withTimeout(this.client.dispose(), CLOSE_TIMEOUT_MS, 'closing the client').catch(() => {});
   }
 }
 

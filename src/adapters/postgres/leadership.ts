@@ -14,7 +14,7 @@ const STILL_THERE_MS = 2_000;
 export class PostgresLeadership implements Leadership {
   constructor(
     private readonly connectionString: string,
-    private readonly report: (message: string) => void,
+    private readonly report: (message: string, level?: 'info') => void,
   ) {}
 
   async whileLeading(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
@@ -46,7 +46,7 @@ export class PostgresLeadership implements Leadership {
         await pause(ASK_AGAIN_MS, over);
         if (over.aborted) return;
       }
-      this.report('this instance leads: it runs the projections and the saga');
+      this.report('this instance leads: it runs the projections and the saga', 'info');
       await Promise.all([lead(over), watch(client, lost, over)]);
     } finally {
       await client.end().catch(() => {});

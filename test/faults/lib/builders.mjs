@@ -17,7 +17,7 @@ export class Builder {
     while (!stopped()) {
       this.works += 1;
       const load = this.loadOf();
-      if (load === 'long' && this.random.chance(0.85)) await this.keepOnesLease();
+      if (load === 'long' && this.random.chance(0.85)) await this.keepFailing();
       else if (load === 'leases' && this.random.chance(0.4)) await this.walkAway();
       else await this.task(load);
       if (this.random.chance(0.3)) await this.repeatSomething();
@@ -93,14 +93,16 @@ export class Builder {
     return this.command({ what: `resolve ${proposalId}`, kind: 'resolve', path, body, file, mayBeRefused: true });
   }
 
-  /** Many small commands on one file, whose stream gets long. */
-  async keepOnesLease() {
+  /** Many small attempts on one file, whose stream gets long. */
+  async keepFailing() {
     const file = this.files.long;
-    const opened = await this.open(file, `long-${this.name}-${this.works}`, { force: true });
+    const opened = await this.open(file, `long-${this.name}-${this.works}`, { force: true, budget: 1000 });
     if (!opened?.body.dispatchId) return;
     const path = `/v1/dispatches/${opened.body.dispatchId}`;
-    for (let beat = 0; beat < 40; beat += 1)
-      await this.command({ what: 'heartbeat', kind: 'heartbeat', path: `${path}/heartbeat`, body: {}, file });
+    for (let attempt = 0; attempt < 30; attempt += 1) {
+      const body = { output: `// ${randomUUID()}`, verdict: 'fail', patterns: [this.random.pick(PATTERNS)] };
+      await this.command({ what: 'attempt on the long file', kind: 'attempts', path: `${path}/attempts`, body, file });
+    }
     await this.command({ what: 'abandon', kind: 'abandon', path: `${path}/abandon`, body: {}, file });
   }
 

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Setting } from '../lib/setting.mjs';
+
+const HOUR_MS = 3_600_000;
+
+/** The clock jumps back an hour while builders work, and later to the right time again: order, ids and leases stay sane. */
+export async function clock(given) {
+  const { report } = given;
+  const setting = await Setting.make(given, 'clock', { preloads: ['clock'] });
+  const { service, world } = setting;
+  await setting.begin();
+  await service.tell({ clockShiftMs: -HOUR_MS });
+  world.newFiles();
+  await setting.progress(200);
+  report.check('an hour back: builders go on', service.running && world.ledger.wrong.length === 0, world.ledger.wrong.slice(0, 3));
+  const page = await world.client.all('/v1/dispatches', { repo: world.repo, limit: 200 });
+  const lost = page.filter(
+    ({ status, outcome, leaseUntil, openedAt }) => status === 'closed' && outcome === 'abandoned' && leaseUntil < openedAt,
+  );
+  report.none('an hour back: no lease ends before it began', lost);
+  await setting.stopBuilders();
+  await service.tell({ clockShiftMs: 0 });
+  setting.stopBuilders = world.begin(setting.builders);
+  await setting.progress(150);
+  await sleep(1_200);
+  report.check('forward again: the service lives', service.running);
+  await setting.end();
+}
