@@ -106,7 +106,7 @@ describe('versions', () => {
     await (await spec.store(...projections)).apply(history.events);
     const next: Projection = {
       ...failureHistogram,
-      version: 2,
+      version: failureHistogram.version + 1,
       tables: {
         patterns: { ...failureHistogram.tables.patterns!, columns: { ...failureHistogram.tables.patterns!.columns, note: 'text' } },
       },
