@@ -21,6 +21,7 @@ import { type RawEvent, storedEvent } from './stored-event.js';
 /** The client's batch append ignores its deadline, so the limit is kept here; what came of the append is then unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 const FOLLOW_BATCH = 500;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
@@ -117,7 +118,8 @@ export class EventStoreDbLog implements EventLog {
   }
 
   async close(): Promise<void> {
-    await this.client.dispose();
+    // The client waits for every stream to say that it has ended, which one that was cancelled before may never do.
+    await withTimeout(this.client.dispose(), CLOSE_TIMEOUT_MS, 'closing').catch(() => undefined);
   }
 }
 
