@@ -7,13 +7,14 @@ import { Random } from './lib/random.mjs';
 import { Report } from './lib/report.mjs';
 import { clock } from './variants/clock.mjs';
 import { disk } from './variants/disk.mjs';
+import { instances } from './variants/instances.mjs';
 import { kills } from './variants/kills.mjs';
 import { postmaster } from './variants/postmaster.mjs';
 import { sigterm } from './variants/sigterm.mjs';
 
 // The fault suite: drives the built service with builders that keep trying, kills it and what it stands on, and holds what is left
 // against a ledger of what was acknowledged.
-const PARTS = { kills, sigterm, clock, postmaster, disk };
+const PARTS = { kills, sigterm, clock, postmaster, disk, instances };
 
 const options = readOptions(process.argv.slice(2));
 const report = new Report();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Json } from '../support/api.js';
-import { Service } from '../support/service.js';
+import { freshRepo, Service } from '../support/service.js';
 
 let service: Service;
 let document: Json;
@@ -72,7 +72,7 @@ describe('bodies are described by the schema that validates them', () => {
 
   test('with the bounds that they have', async () => {
     const { maximum } = bodyOf('POST /v1/dispatches').properties.budget;
-    const opening = { targetFile: 'a.rs', model: 'm', task: { id: 't' } };
+    const opening = { repo: freshRepo('docs'), targetFile: 'a.rs', model: 'm', task: { id: 't' } };
     expect((await service.api.post('/v1/dispatches', { ...opening, budget: maximum + 1 })).status).toBe(400);
     expect((await service.api.post('/v1/dispatches', { ...opening, budget: maximum })).status).toBe(201);
   });

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually, kill, killAllOf, postmasterOf } from './processes.mjs';
 
@@ -18,7 +18,8 @@ export class Service {
 
   constructor({ dist, dataDir, port, program = 'src/main.js', preloads = [], env = {} }) {
     Object.assign(this, { dist, dataDir, port, program, preloads, env });
-    this.logFile = join(dataDir, '../', `${dataDir.split('/').at(-1)}.log`);
+    this.name = basename(dataDir);
+    this.logFile = `${dataDir}.log`;
     mkdirSync(dataDir, { recursive: true });
   }
 
@@ -38,7 +39,7 @@ export class Service {
       ...{ ANVIL_FAULTS_POINT: point, ANVIL_FAULTS_PASS: String(pass), ANVIL_FAULTS_HITS: `${this.dataDir}.hits` },
       ...{ ANVIL_FAULTS_REQUESTS: `${this.dataDir}.requests`, ...this.env },
     };
-    const child = fork(join(this.dist, this.program), [], {
+    const child = fork(resolve(this.dist, this.program), [], {
       ...{ cwd: this.dataDir, env, execArgv: this.preloads.flatMap(preload), stdio: ['ignore', log, log, 'ipc'] },
     });
     closeSync(log);
@@ -105,6 +106,11 @@ export class Service {
     });
     await eventually(() => ended, `the service in ${this.dataDir} ends after SIGTERM`, STOP_WITHIN_TRIES);
     return ended;
+  }
+
+  /** A setting as the program printed it, the newest first. */
+  said(name) {
+    return [...readFileSync(this.logFile, 'utf8').matchAll(new RegExp(`^${name}='(.*)'$`, 'gm'))].at(-1)?.[1];
   }
 
   lastWords(characters = 1_500) {
