@@ -1,6 +1,6 @@
 import type { EventData } from '../src/catalogue/events.js';
 import { codeOf, patternKey } from '../src/catalogue/primitives.js';
-import type { Change, ProjectedEvent, Projection, Row, Rows, Table } from './projection.js';
+import type { Change, ProjectedEvent, Projection, Row, RowKey, Rows, Table } from './projection.js';
 
 const columns: Table['columns'] = {
   kind: 'text',
@@ -10,6 +10,7 @@ const columns: Table['columns'] = {
   category: 'text',
   model: 'text',
   failed: 'integer',
+  overcome: 'integer',
   signals: 'integer',
   signalsOvercome: 'integer',
   frontierPassed: 'integer',
@@ -23,6 +24,8 @@ const columns: Table['columns'] = {
  * Calibration).
  *
  * - `failed`: the builder's failed attempts that carry the pattern; a pattern counts once an attempt.
+ * - `overcome`: those of them that are no longer live because the same configuration later passed the same task on the same file. One
+ *   pass overcomes all earlier failures of its task; a failure after it is a new one.
  * - `signals`, `signalsOvercome`: the calibration signals that it raised, and those cleared as `overcome`: the same builder
  *   configuration passed tasks that it had failed with it, until too few live failures were left.
  * - `frontierPassed`, `frontierFailed`: frontier outcomes that the pattern led to, as they were classified: a pass (of a task that had
@@ -34,7 +37,7 @@ const columns: Table['columns'] = {
  */
 export const patterns: Projection = {
   name: 'patterns',
-  version: 1,
+  version: 2,
   tables: {
     by_repo: {
       columns: { repo: 'text', ...columns },
@@ -50,19 +53,30 @@ export const patterns: Projection = {
         ['model', 'kind', 'patternKey'],
       ],
     },
+    // What a task on a file has failed with since the configuration last passed it: a pass names no patterns.
+    failing: {
+      columns: { stream: 'text', taskId: 'text', configuration: 'text', failures: 'json' },
+      key: ['stream', 'taskId', 'configuration'],
+    },
   },
   handles: ['VerdictReached', 'CalibrationSignalRaised', 'CalibrationSignalCleared', 'CapacityClassified'],
 
   needs(projected) {
-    return countsOf(projected).flatMap((count) => keysOf(count));
+    return [...countsOf(projected).flatMap((count) => keysOf(count)), ...taskOf(projected)];
+  },
+
+  needsNext(rows, projected) {
+    return overcomeBy(rows, projected).flatMap((count) => keysOf(count));
   },
 
   evolve(rows, projected) {
-    return countsOf(projected).flatMap((count) => counted(rows, count, projected.event.data as { at: string }));
+    const { at } = projected.event.data as { at: string };
+    const counts = [...countsOf(projected), ...overcomeBy(rows, projected)];
+    return [...counts.flatMap((count) => counted(rows, count, at)), ...failing(rows, projected)];
   },
 };
 
-/** One more in one column of the row of a pattern and a model. */
+/** So many more in one column of the row of a pattern and a model. */
 interface Count {
   repo: string;
   model: string;
@@ -70,7 +84,8 @@ interface Count {
   pattern: string | null;
   code: string | null;
   category: string | null;
-  column: 'failed' | 'signals' | 'signalsOvercome' | 'frontierPassed' | 'frontierFailed';
+  by: number;
+  column: 'failed' | 'overcome' | 'signals' | 'signalsOvercome' | 'frontierPassed' | 'frontierFailed';
 }
 
 function countsOf({ event }: ProjectedEvent): Count[] {
@@ -86,7 +101,7 @@ function countsOf({ event }: ProjectedEvent): Count[] {
       if (kind === null) return [];
       const column = classification === 'capacity' ? 'frontierPassed' : 'frontierFailed';
       const code = pattern === null ? null : codeOf(pattern);
-      return [{ repo, model, kind: pattern === null ? kind : 'pattern', pattern, code, category: null, column }];
+      return [{ repo, model, kind: pattern === null ? kind : 'pattern', pattern, code, category: null, by: 1, column }];
     }
     default:
       return [];
@@ -97,15 +112,51 @@ function failuresOf({ repo, model, seat, verdict, patterns: found }: EventData<'
   if (seat !== 'builder' || verdict !== 'fail') return [];
   const distinct = new Map(found.map((pattern) => [patternKey(pattern), pattern]));
   return [...distinct.values()].map(({ pattern, code, category }) => ({
-    ...{ repo, model, kind: 'pattern', pattern, code, category, column: 'failed' },
+    ...{ repo, model, kind: 'pattern', pattern, code, category, by: 1, column: 'failed' },
   }));
+}
+
+/** The row of the task that a builder's verdict is about; a blocked one changes nothing. */
+function taskOf({ event, stream }: ProjectedEvent): RowKey[] {
+  if (event.type !== 'VerdictReached' || event.data.seat !== 'builder' || event.data.verdict === 'blocked') return [];
+  return [{ table: 'failing', key: [stream, event.data.taskId, event.data.configuration] }];
+}
+
+function failuresBefore(rows: Rows, projected: ProjectedEvent): Count[] {
+  return taskOf(projected).flatMap(({ table, key }) => (rows(table, ...key)?.failures ?? []) as Count[]);
+}
+
+function overcomeBy(rows: Rows, projected: ProjectedEvent): Count[] {
+  const { event } = projected;
+  if (event.type !== 'VerdictReached' || event.data.verdict !== 'pass') return [];
+  return failuresBefore(rows, projected).map((failure) => ({ ...failure, column: 'overcome' }));
+}
+
+function failing(rows: Rows, projected: ProjectedEvent): Change[] {
+  const { event, stream } = projected;
+  const [task] = taskOf(projected);
+  if (task === undefined || event.type !== 'VerdictReached') return [];
+  const { taskId, configuration, verdict } = event.data;
+  const before = failuresBefore(rows, projected);
+  if (verdict === 'pass') return before.length === 0 ? [] : [{ ...task, row: null }];
+  const failures = new Map(before.map((failure) => [rowOf(failure), failure]));
+  for (const failure of failuresOf(event.data)) {
+    const { by = 0 } = failures.get(rowOf(failure)) ?? {};
+    failures.set(rowOf(failure), { ...failure, by: by + 1 });
+  }
+  return failures.size === 0 ? [] : [{ ...task, row: { stream, taskId, configuration, failures: [...failures.values()] } }];
+}
+
+/** Two models may be one configuration: each has its own row in the map. */
+function rowOf(count: Count): string {
+  return JSON.stringify(keysOf(count));
 }
 
 function signalCount(
   { repo, model, kind, pattern, code }: EventData<'CalibrationSignalCleared' | 'CalibrationSignalRaised'>,
   column: Count['column'],
 ): Count {
-  return { repo, model, kind: pattern === null ? kind : 'pattern', pattern, code, category: null, column };
+  return { repo, model, kind: pattern === null ? kind : 'pattern', pattern, code, category: null, by: 1, column };
 }
 
 function keysOf({ repo, model, kind, pattern, code }: Count) {
@@ -116,11 +167,11 @@ function keysOf({ repo, model, kind, pattern, code }: Count) {
   ];
 }
 
-function counted(rows: Rows, count: Count, { at }: { at: string }): Change[] {
+function counted(rows: Rows, count: Count, at: string): Change[] {
   return keysOf(count).map(({ table, key }) => {
     const row = rows(table, ...key) ?? newRow(count, at, table === 'by_repo');
     const category = row.category ?? count.category;
-    return { table, key, row: { ...row, category, [count.column]: (row[count.column] as number) + 1, lastSeen: at } };
+    return { table, key, row: { ...row, category, [count.column]: (row[count.column] as number) + count.by, lastSeen: at } };
   });
 }
 
@@ -128,6 +179,6 @@ function newRow({ repo, model, kind, pattern, code, category }: Count, at: strin
   return {
     ...(ofRepo && { repo }),
     ...{ kind, patternKey: pattern === null ? '' : patternKey({ pattern, code }), pattern, code, category, model },
-    ...{ failed: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0, firstSeen: at, lastSeen: at },
+    ...{ failed: 0, overcome: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0, firstSeen: at, lastSeen: at },
   };
 }

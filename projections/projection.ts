@@ -42,5 +42,10 @@ export interface Projection {
   handles: readonly EventType[];
   /** The rows that {@link Projection.evolve} will look at for this event. */
   needs(event: ProjectedEvent): RowKey[];
+  /**
+   * Further rows for this event, which only those that {@link Projection.needs} named can tell. Asked once for a batch, before any of
+   * its events is evolved: so a row may only name here what the events that made it so have named in `needs` themselves.
+   */
+  needsNext?(rows: Rows, event: ProjectedEvent): RowKey[];
   evolve(rows: Rows, event: ProjectedEvent): Change[];
 }

@@ -25,11 +25,13 @@ export class InMemoryProjection {
     const known = new Map(
       handled.flatMap((event) => this.projection.needs(event)).map((key) => [idOf(key), this.stored.get(idOf(key))?.row]),
     );
+    const further = handled.map((event) => this.projection.needsNext?.((table, ...key) => known.get(idOf({ table, key })), event) ?? []);
+    for (const key of further.flat()) known.set(idOf(key), this.stored.get(idOf(key))?.row);
     for (const event of handled) {
-      const needed = new Set(this.projection.needs(event).map(idOf));
+      const needed = new Set(known.keys());
       const changes = this.projection.evolve((table, ...key) => {
         const id = idOf({ table, key });
-        if (!needed.has(id)) throw new Error(`${event.event.type} reads ${id}, which it does not need`);
+        if (!needed.has(id)) throw new Error(`${event.event.type} reads ${id}, which no event of the batch needs`);
         return known.get(id);
       }, deepFreeze(event));
       for (const { table, key, row } of changes) {

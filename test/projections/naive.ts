@@ -66,13 +66,19 @@ export function naiveMap(log: LoggedEvent[]): Record<string, Record<string, numb
   const map: Record<string, Record<string, number>> = {};
   const count = (kind: string, pattern: string, model: string, column: string) => {
     const key = `${kind} ${pattern} ${model}`;
-    const row = map[key] ?? { failed: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0 };
+    const row = map[key] ?? { failed: 0, overcome: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0 };
     map[key] = { ...row, [column]: row[column]! + 1 };
   };
   const kindOf = (pattern: string | null, kind: string) => (pattern === null ? kind : 'pattern');
-  for (const { seat, verdict, model, patterns } of allOf(log, 'VerdictReached'))
-    if (seat === 'builder' && verdict === 'fail')
-      for (const key of new Set(patterns.map(({ code, pattern }) => code ?? pattern))) count('pattern', key, model, 'failed');
+  const verdicts = allOf(log, 'VerdictReached').filter(({ seat }) => seat === 'builder');
+  verdicts.forEach(({ verdict, model, patterns, ...of }, place) => {
+    const passed = verdicts.slice(place).some((later) => later.verdict === 'pass' && ofSameTask(of, later));
+    if (verdict === 'fail')
+      for (const key of new Set(patterns.map(({ code, pattern }) => code ?? pattern))) {
+        count('pattern', key, model, 'failed');
+        if (passed) count('pattern', key, model, 'overcome');
+      }
+  });
   for (const { kind, pattern, code, model } of allOf(log, 'CalibrationSignalRaised'))
     count(kindOf(pattern, kind), code ?? pattern ?? '', model, 'signals');
   for (const { kind, pattern, code, model, reason } of allOf(log, 'CalibrationSignalCleared'))
@@ -86,6 +92,12 @@ export function naiveMap(log: LoggedEvent[]): Record<string, Record<string, numb
         classification === 'capacity' ? 'frontierPassed' : 'frontierFailed',
       );
   return map;
+}
+
+type Of = { repo: string; targetFile: string; taskId: string; configuration: string };
+
+function ofSameTask(a: Of, b: Of): boolean {
+  return a.repo === b.repo && a.targetFile === b.targetFile && a.taskId === b.taskId && a.configuration === b.configuration;
 }
 
 function groups<K extends Row>(log: LoggedEvent[], keyOf: (event: LoggedEvent) => K): [K, LoggedEvent[]][] {

@@ -71,9 +71,9 @@ test('an attempt whose dispatch the log never opened is captured without its con
 describe('the capacity map', () => {
   const counts = (rows: Row[]) =>
     Object.fromEntries(
-      rows.map(({ kind, patternKey, model, failed, signals: raised, signalsOvercome, frontierPassed, frontierFailed }) => [
+      rows.map(({ kind, patternKey, model, failed, overcome, signals: raised, signalsOvercome, frontierPassed, frontierFailed }) => [
         `${kind} ${patternKey} ${model}`,
-        { failed, signals: raised, signalsOvercome, frontierPassed, frontierFailed },
+        { failed, overcome, signals: raised, signalsOvercome, frontierPassed, frontierFailed },
       ]),
     );
 

@@ -78,6 +78,8 @@ async function project(client: pg.PoolClient, projection: Projection, events: Pr
   );
   const changed = new Map<string, Change>();
   const rows: Rows = (table, ...key) => known.get(idOf({ table, key }));
+  const further = events.flatMap((event) => projection.needsNext?.(rows, event) ?? []);
+  for (const [id, row] of await load(client, projection, further)) known.set(id, row);
   for (const event of events)
     for (const change of projection.evolve(rows, event)) {
       known.set(idOf(change), change.row ?? undefined);

@@ -172,10 +172,11 @@ export class PatternsHandler implements IQueryHandler<Patterns> {
   }
 }
 
-function capacityOf({ repo = null, kind, pattern, code, category, model, failed, firstSeen, lastSeen, ...counts }: Row): Row {
-  const { signals, signalsOvercome, frontierPassed, frontierFailed } = counts as Record<string, number>;
+function capacityOf({ repo = null, kind, pattern, code, category, model, firstSeen, lastSeen, ...counts }: Row): Row {
+  const { failed, overcome, signals, signalsOvercome, frontierPassed, frontierFailed } = counts as Record<string, number>;
   return {
     ...{ repo, kind, pattern, code, category, model, failed },
+    overcome: shareOf(overcome!, failed!),
     signals: { raised: signals, overcome: shareOf(signalsOvercome!, signals!) },
     frontier: { passed: shareOf(frontierPassed!, frontierPassed! + frontierFailed!), failed: frontierFailed },
     classification: { capacity: frontierPassed, taskHardness: frontierFailed },
