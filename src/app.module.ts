@@ -14,8 +14,10 @@ import { PostgresLeadership } from './adapters/postgres/leadership.js';
 import { createPool } from './adapters/postgres/pool.js';
 import { ProjectionStore } from './adapters/postgres/projection-store.js';
 import { PostgresReadModels } from './adapters/postgres/read-models.js';
+import { PostgresRebuilds } from './adapters/postgres/rebuild-store.js';
 import { PostgresSnapshots } from './adapters/postgres/snapshots.js';
 import { OpenDispatchHandler } from './application/commands/open-dispatch.js';
+import { CancelRebuildHandler, RebuildByIdHandler, StartRebuildHandler } from './application/commands/rebuild.js';
 import { RecordAttemptHandler } from './application/commands/record-attempt.js';
 import { RecordFrontierOutcomeHandler } from './application/commands/record-frontier-outcome.js';
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
@@ -23,7 +25,17 @@ import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
 import { Metrics } from './application/metrics.js';
 import { Payloads } from './application/payloads.js';
-import { type Clock, EVENT_LOG, IDS, type Ids, PROJECTION_ROWS, READ_MODELS } from './application/ports.js';
+import {
+  CLOCK,
+  type Clock,
+  EVENT_LOG,
+  IDS,
+  type Ids,
+  PROJECTION_NAMES,
+  PROJECTION_ROWS,
+  READ_MODELS,
+  REBUILDS,
+} from './application/ports.js';
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
 import {
@@ -37,11 +49,13 @@ import {
   SignalsHandler,
 } from './application/queries/read-models.js';
 import { runProjections } from './application/run-projections.js';
+import { runRebuilds } from './application/run-rebuilds.js';
 import { runSaga } from './application/run-saga.js';
 import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
 import { HealthController } from './http/health.controller.js';
 import { QueriesController } from './http/queries.controller.js';
+import { RebuildsController } from './http/rebuilds.controller.js';
 
 const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns];
 const clock: Clock = { now: () => new Date().toISOString() };
@@ -78,20 +92,31 @@ export async function assemble(given: {
   const rows = new ProjectionStore(pool, projections);
   const readModels = new PostgresReadModels(pool);
   const leadership = new PostgresLeadership(given.databaseUrl, report);
-  const histories = new FileHistories(log, new PostgresSnapshots(pool), metrics, report);
+  const snapshots = new PostgresSnapshots(pool);
+  const rebuilds = new PostgresRebuilds(pool, projections);
+  const histories = new FileHistories(log, snapshots, metrics, report);
   const handling = new CommandHandling(log, histories, clock, ids, metrics);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
-  await Promise.all([rows.prepare(), log.ping()]);
+  const [stale] = await Promise.all([rows.prepare(), log.ping()]);
+  await Promise.all([snapshots.prepare(), rebuilds.prepare()]);
+  if (stale.length > 0)
+    await rebuilds.createUnlessRunning(
+      stale.map(({ name }) => name),
+      clock.now(),
+    );
   return {
     module: {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
-      controllers: [AuditController, CommandsController, QueriesController, HealthController],
+      controllers: [AuditController, CommandsController, QueriesController, RebuildsController, HealthController],
       providers: [
         { provide: EVENT_LOG, useValue: log },
         { provide: IDS, useValue: ids },
+        { provide: CLOCK, useValue: clock },
+        { provide: REBUILDS, useValue: rebuilds },
+        { provide: PROJECTION_NAMES, useValue: projections.map(({ name }) => name) },
         { provide: PROJECTION_ROWS, useValue: rows },
         { provide: READ_MODELS, useValue: readModels },
         { provide: Metrics, useValue: metrics },
@@ -108,6 +133,7 @@ export async function assemble(given: {
         ],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         ...[HistogramsHandler, DispatchesHandler, ProposalsHandler, CorrectionPairsHandler],
+        ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler],
         ...[FilesHandler, SignalsHandler, CapturesHandler, PatternsHandler],
       ],
     },
@@ -116,6 +142,7 @@ export async function assemble(given: {
         metrics.leading.set(1);
         await Promise.all([
           runProjections(log, rows, leading, report),
+          runRebuilds({ log, rebuilds, clock, report }, leading),
           runSaga({ log, handling, checkpoints: readModels, overdueFiles: readModels, clock }, leading, report),
         ]);
         metrics.leading.set(0);

@@ -7,7 +7,10 @@ import { ownLifetime } from './embedded/lifetime.js';
 import { createApp } from './http/create-app.js';
 
 // The log goes to standard error, a line of JSON each; what a person reads at the start goes to standard output.
-const logger = pino({ base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+const destination = pino.destination({ fd: 2, sync: true });
+// A log that cannot be written, to a full disk say, is no reason to answer nobody.
+destination.on('error', () => {});
+const logger = pino({ base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 const report = (message: string, level: 'warn' | 'info' = 'warn') => logger[level](message);
 
 await ownLifetime(report, async ({ onEnd, end }) => {
@@ -16,7 +19,7 @@ await ownLifetime(report, async ({ onEnd, end }) => {
   const engines = await startEngines({ ...config, log: report });
   onEnd(() => engines.stop());
   void engines.failed.then((reason) => {
-    report(`the embedded event store ended: ${reason.message}`);
+    report(`an engine of this process ended, and so does this process: ${reason.message}`);
     end(1);
   });
   const parts = await assemble({ ...config, ...engines, report });

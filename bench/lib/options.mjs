@@ -15,7 +15,7 @@ const FULL = {
   restarts: 3,
 };
 const QUICK = {
-  ...{ rounds: 3, warmUp: 320, sequential: 60, concurrent: 320, longest: 5_000, decisions: 16 },
+  ...{ rounds: 3, warmUp: 320, sequential: 60, concurrent: 320, longest: 2_000, decisions: 16 },
   ...{ attempts: 100_000, files: 1_000, restSeconds: 2, restarts: 1 },
 };
 

@@ -14,7 +14,7 @@ export const REPO = 'bench';
 const PATTERNS = ['e0499', 'e0502', 'e0597', 'e0308', 'e0382', 'e0106', 'e0277', 'e0369', 'e0425', 'e0432', 'e0507'];
 const NEVER_PASSED = 3;
 const RARE = { pattern: PATTERNS.length - 1, dispatches: 5 };
-const AGAIN = 0.25;
+const AGAIN = 0.5;
 const SECONDS_APART = 5;
 
 /**
@@ -45,7 +45,7 @@ export function* longStream(targetFile, attempts) {
     const task = random() < AGAIN && open.length > 0 ? open.splice(Math.floor(random() * open.length), 1)[0] : newTask(dispatch, random);
     const dispatchId = `d-${fileIdOf(REPO, targetFile)}-${dispatch.toString(36)}`;
     yield { events: command(dispatchId, (context) => openDispatch(history.state, opening(dispatchId, targetFile, task.id), context)) };
-    const passesAt = task.pattern < NEVER_PASSED || task.pattern === RARE.pattern ? 0 : 1 + Math.floor(random() * 6);
+    const passesAt = task.pattern < NEVER_PASSED || task.pattern === RARE.pattern ? 0 : 1 + Math.floor(random() * 3);
     for (let n = 1; recorded < attempts && history.state.dispatches.get(dispatchId)?.status === 'open'; n += 1) {
       const passes = n === passesAt;
       recorded += 1;
@@ -57,7 +57,7 @@ export function* longStream(targetFile, attempts) {
       if (staged)
         yield { events: command(dispatchId, (context) => resolveProposal(history.state, staged.data.proposalId, 'accepted', context)) };
     }
-    if (passesAt > 4 || passesAt === 0) open.push(task);
+    if (passesAt === 0 || history.state.dispatches.get(dispatchId)?.outcome !== 'passed') open.push(task);
   }
 }
 

@@ -3,7 +3,7 @@ import { figure, interleaved, ratios, Samples } from '../lib/statistics.mjs';
 
 const KINDS = ['serviceDecides', 'tableDecides', 'rawDecides', 'serviceReads', 'tableReads', 'rawReads'];
 /** Enough short files that the few attempts which each gets while it is measured leave it short. */
-const FILES = { 10: 64, 1000: 4 };
+const FILES = { 10: 64, 1000: 2 };
 const WARM_UP_COUNT = 64;
 /** The rule in SQL takes tens of milliseconds on a long file: fewer calls tell as much. */
 const SLOW_CALLS = 12;

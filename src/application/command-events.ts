@@ -38,12 +38,13 @@ export function chained(history: FileHistory, events: FileEvent[], commandId: st
 export async function sameKey(log: EventLog, history: FileHistory, { idempotencyKey, bodyHash }: Call): Promise<string | null> {
   const revision = idempotencyKey === undefined ? undefined : history.keys.get(shortKey(idempotencyKey));
   if (revision === undefined) return null;
-  for await (const { metadata } of log.read(history.stream, revision)) {
-    if (metadata.idempotencyKey !== idempotencyKey) return null;
+  let earlier: string | null = null;
+  for await (const { metadata } of log.read(history.stream, revision, 1)) {
+    if (metadata.idempotencyKey !== idempotencyKey) continue;
     if (metadata.bodyHash !== bodyHash) throw new KeyReused('this Idempotency-Key came before with another body');
-    return metadata.$causationId;
+    earlier = metadata.$causationId;
   }
-  return null;
+  return earlier;
 }
 
 /** Where a command's events begin and end in a stream. */

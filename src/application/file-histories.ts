@@ -51,6 +51,11 @@ export class FileHistories {
     return this.turn(stream, async () => look(await this.current(stream)));
   }
 
+  /** The history as far as it is in memory: it may be behind the stream's head. For the holder of the stream's turn. */
+  atHand(stream: string): FileHistory | undefined {
+    return this.cached(stream);
+  }
+
   /** The history at the stream's head, for the holder of the stream's turn. */
   async current(stream: string): Promise<FileHistory> {
     const history = this.cached(stream) ?? (await this.fromSnapshot(stream)) ?? this.fromStart(stream);
@@ -137,13 +142,12 @@ export class FileHistories {
     const stored = await this.snapshots.load(stream, FOLD_VERSION).catch(() => null);
     if (stored === null) return undefined;
     const { where, head, keys, state } = JSON.parse(stored.body);
-    for await (const last of this.log.read(stream, stored.revision)) {
-      if (last.metadata.hash !== head.hash) return undefined;
-      this.metrics.folds.inc({ from: 'snapshot' });
-      const history = { ...emptyHistory(stream), where, head, keys: new Map<string, number>(keys), state: unpackState(state) };
-      return { ...history, snapshotAt: stored.revision };
-    }
-    return undefined;
+    let same = false;
+    for await (const last of this.log.read(stream, stored.revision, 1)) same = last.metadata.hash === head.hash;
+    if (!same) return undefined;
+    this.metrics.folds.inc({ from: 'snapshot' });
+    const history = { ...emptyHistory(stream), where, head, keys: new Map<string, number>(keys), state: unpackState(state) };
+    return { ...history, snapshotAt: stored.revision };
   }
 }
 

@@ -18,6 +18,8 @@ const TRIES = 20;
 const RESOLVING_TRIES = 3;
 const DEFAULT_POLICY_HASH = sha256(canonicalJson(defaultPolicy));
 
+type Plan<S> = { earlier: string } | { earlier: null; commandId: string; state: FileState; context: Context; seen: S; events: FileEvent[] };
+
 /** Read, fold, decide, append at the revision that was read; bounded retry. */
 export class CommandHandling {
   constructor(
@@ -43,26 +45,33 @@ export class CommandHandling {
     return hash === DEFAULT_POLICY_HASH ? defaultPolicy : undefined;
   }
 
+  /**
+   * A state in memory may be behind the stream. The append at its revision proves that it was not; where it leads to no append, or to a
+   * refusal, the stream is read first.
+   */
   private async inTurn<S>(command: FileCommand<S>): Promise<Handled<S>> {
-    const { stream, call } = command;
+    const { stream } = command;
     const randomId = this.ids.uuid();
     for (let tried = 0; tried < TRIES; tried += 1) {
-      const history = await this.histories.current(stream);
-      const commandId = command.commandId?.(stream, history.state) ?? randomId;
-      const earlier = (await this.madeBefore(command, history)) ?? (history.recent.has(commandId) ? commandId : null);
-      if (earlier !== null) return this.replayed(command, earlier);
-
-      const where = command.where ?? history.where;
-      if (where === undefined) throw new NotFound('nothing is known of this id');
-      const state = command.knows?.(history.state) === false ? (await this.histories.whole(stream)).state : history.state;
-      const context = this.contextOf(stream, where);
-      const seen = command.see?.(state, context) as S;
-      const events = command.decide(state, context);
-      if (events.length === 0) return { ...outcome(command, state, events), seen, context, position: positionOf(history) };
+      const atHand = tried === 0 ? this.histories.atHand(stream) : undefined;
+      const history = atHand ?? (await this.histories.current(stream));
+      let plan: Plan<S>;
+      try {
+        plan = await this.plan(command, history, randomId);
+      } catch (error) {
+        if (atHand !== undefined) continue;
+        throw error;
+      }
+      if (plan.earlier !== null) return this.replayed(command, plan.earlier);
+      const { commandId, state, events, seen, context } = plan;
+      if (events.length === 0) {
+        if (atHand !== undefined) continue;
+        return { ...outcome(command, state, events), seen, context, position: positionOf(history) };
+      }
       await command.texts?.write();
       const before = history.state.revision;
       try {
-        const position = await this.append(history, chained(history, events, commandId, command.dispatchId, call));
+        const position = await this.append(history, chained(history, events, commandId, command.dispatchId, command.call));
         for (const { type, data } of events)
           if (type === 'NextStepDecided') this.metrics.decisions.inc({ step: data.step, rule: data.rule });
         const after = state === history.state ? state : (await this.histories.whole(stream)).state;
@@ -75,6 +84,20 @@ export class CommandHandling {
       }
     }
     throw new StoreUnavailable(`${TRIES} other writers in a row were faster on ${stream}`);
+  }
+
+  /** What a command leads to on a history, or the command of the past that it repeats. Nothing is stored. */
+  private async plan<S>(command: FileCommand<S>, history: FileHistory, randomId: string): Promise<Plan<S>> {
+    const { stream } = command;
+    const commandId = command.commandId?.(stream, history.state) ?? randomId;
+    const earlier = (await this.madeBefore(command, history)) ?? (history.recent.has(commandId) ? commandId : null);
+    if (earlier !== null) return { earlier };
+    const where = command.where ?? history.where;
+    if (where === undefined) throw new NotFound('nothing is known of this id');
+    const state = command.knows?.(history.state) === false ? (await this.histories.whole(stream)).state : history.state;
+    const context = this.contextOf(stream, where);
+    const seen = command.see?.(state, context) as S;
+    return { earlier, commandId, state, context, seen, events: command.decide(state, context) };
   }
 
   /** An append without an answer is made again with the same ids at the same revision: it counts once, and its outcome is learned. */

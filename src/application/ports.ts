@@ -43,17 +43,22 @@ export interface EventLog {
    * (by id) may be appended again at the same revision, and count once.
    */
   append(stream: string, expectedRevision: number, events: NewEvent[]): Promise<{ position: string }>;
-  /** The stream's events from a revision on, in order, read from the leader; none when there is no such stream. */
-  read(stream: string, from?: number): AsyncIterable<StoredEvent>;
+  /**
+   * The stream's events from a revision on, in order, read from the leader; none when there is no such stream. Who needs only some says
+   * how many at `most`.
+   */
+  read(stream: string, from?: number, most?: number): AsyncIterable<StoredEvent>;
   /** The stream's events as they lie in the store: what they say is not parsed, so nothing about them is refused. */
   readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }>;
   /** The names of all streams that begin with a prefix and hold events now, each once. */
   streams(prefix: string): AsyncIterable<string>;
   /**
    * All events in streams whose name begins with a prefix, in commit order: those after a position (null: from the start), then live
-   * ones, in batches of what is at hand. Resumes by itself after a fault; ends when `signal` aborts.
+   * ones, in batches of what is at hand. Resumes by itself after a fault; ends when `signal` aborts. `most` bounds a batch.
    */
-  follow(prefix: string, after: string | null, signal: AbortSignal): AsyncIterable<StoredEvent[]>;
+  follow(prefix: string, after: string | null, signal: AbortSignal, most?: number): AsyncIterable<StoredEvent[]>;
+  /** The commit position of the newest event of the log; null while it is empty. */
+  head(): Promise<string | null>;
   /** How many events of streams with the prefix lie after a position, looking at no more than `limit`, and when the oldest was created. */
   behind(prefix: string, after: string | null, limit: number): Promise<{ events: number; oldest: Date | null }>;
   /** Answers when the store has answered a round trip. Throws {@link StoreUnavailable}. */
@@ -129,6 +134,44 @@ export interface ProjectionRows {
   apply(events: StoredEvent[]): Promise<void>;
 }
 
+/** What a rebuilt table has that the live one has not, or the other way round. */
+export interface Difference {
+  projection: string;
+  table: string;
+  onlyLive: { rows: number; samples: unknown[] };
+  onlyBuilt: { rows: number; samples: unknown[] };
+}
+
+/** A rebuild of projections from the start of the log. `fraction` of the log's positions is done; `differences` once it was compared. */
+export interface Rebuild {
+  id: string;
+  projections: string[];
+  compare: boolean;
+  status: 'running' | 'done' | 'failed' | 'cancelled';
+  events: number;
+  fraction: number;
+  error: string | null;
+  differences: Difference[] | null;
+  startedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface RebuildStore {
+  create(id: string, projections: string[], compare: boolean, startedAt: string): Promise<Rebuild>;
+  get(id: string): Promise<Rebuild | null>;
+  /** Those that are to be worked on, the oldest first. */
+  running(): Promise<Rebuild[]>;
+  progress(id: string, events: number, fraction: number): Promise<void>;
+  /** Ends a running one that does not succeed, and drops what it had made; false where it was no longer running. */
+  finish(id: string, status: 'failed' | 'cancelled', error: string | null, at: string): Promise<boolean>;
+  shadow(rebuild: Rebuild): Promise<ProjectionRows>;
+  /**
+   * Puts the built rows in the place of the live ones in one transaction and ends the rebuild, noting before what differs where that was
+   * asked for; false where the live ones have seen more of the log, or it was no longer running.
+   */
+  switchOver(rebuild: Rebuild, at: string): Promise<boolean>;
+}
+
 /** Streams of files that time alone has something to do on: a lease or a proposal that ran out by `now`. */
 export interface OverdueFiles {
   overdue(now: string, limit: number): Promise<{ repo: string; targetFile: string }[]>;
@@ -136,6 +179,9 @@ export interface OverdueFiles {
 
 /** The names under which the ports are injected: interfaces leave nothing behind to be named by. */
 export const EVENT_LOG = Symbol('EventLog');
+export const CLOCK = Symbol('Clock');
+export const PROJECTION_NAMES = Symbol('ProjectionNames');
 export const IDS = Symbol('Ids');
+export const REBUILDS = Symbol('RebuildStore');
 export const PROJECTION_ROWS = Symbol('ProjectionRows');
 export const READ_MODELS = Symbol('ReadModels');

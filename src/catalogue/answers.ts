@@ -182,6 +182,23 @@ export const verifyAnswer = z.strictObject({
   ),
 });
 
+const differing = z.strictObject({ rows: z.number().int(), samples: z.array(z.unknown()) });
+
+/** A rebuild of read models. `fraction` of the log's positions is done; `differences` where a comparison was asked for. */
+export const rebuildAnswer = z.strictObject({
+  id: z.string(),
+  projections: z.array(z.string()),
+  status: z.enum(['running', 'done', 'failed', 'cancelled']),
+  events: z.number().int(),
+  fraction: z.number(),
+  eventsPerSecond: z.number().nullable(),
+  secondsLeft: z.number().nullable(),
+  error: z.string().nullable(),
+  differences: z.array(z.strictObject({ projection: z.string(), table: z.string(), onlyLive: differing, onlyBuilt: differing })).nullable(),
+  startedAt: instant,
+  finishedAt: instant.nullable(),
+});
+
 /** A page of a list. */
 export const page = z.strictObject({ items: z.array(z.record(z.string(), z.unknown())), nextCursor: z.string().nullable() });
 
@@ -203,4 +220,5 @@ export type ResolveAnswer = z.infer<typeof resolveAnswer>;
 export type MemoryAnswer = z.infer<typeof memoryAnswer>;
 export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
 export type VerifyAnswer = z.infer<typeof verifyAnswer>;
+export type RebuildAnswer = z.infer<typeof rebuildAnswer>;
 export type NextStep = z.infer<typeof nextStep>;

@@ -104,6 +104,13 @@ export const abandonBody = z.strictObject({ reason: note.nullish() }).default({}
 /** `POST /v1/proposals/{proposalId}/resolve` */
 export const resolveBody = z.strictObject({ resolution: z.enum(['accepted', 'rejected']) });
 
+/** `POST /v1/rebuilds`: a projection's name, or `all`. */
+export const rebuildBody = z.strictObject({ projection: name });
+/** `?compare=true` notes what differs between old and new rows before they are switched. */
+export const rebuildQuery = z.strictObject({ compare: z.stringbool().default(false) });
+export type RebuildBody = z.infer<typeof rebuildBody>;
+export type RebuildQuery = z.infer<typeof rebuildQuery>;
+
 export type OpenDispatchBody = z.infer<typeof openDispatchBody>;
 export type ClassifyBody = z.infer<typeof classifyBody>;
 export type RecordAttemptBody = z.infer<typeof recordAttemptBody>;

@@ -20,11 +20,17 @@ interface Chain {
   older: Chain | null;
 }
 
-/** How many live failures carry exactly these patterns. */
+/** The failures that carry exactly these patterns: how many are live, and all of them newest first, `links` long; some are live no more. */
 interface PatternSet {
   keys: string[];
   failures: number;
+  newest: Chain | null;
+  links: number;
 }
+
+/** A chain is rid of failures that are live no more when so many times more than live ones are in it. */
+const MOST_DEAD = 4;
+const SHORT_CHAIN = 64;
 
 type Label = Pick<ErrorPattern, 'pattern' | 'code'>;
 
@@ -39,19 +45,17 @@ export interface Evidence {
   /** By pattern key. */
   tallies: Map<string, Label & { failures: number }>;
   sets: Map<string, PatternSet>;
-  /** Newest first; some may no longer be live. */
-  newest: Chain | null;
   ofTask: Map<string, Chain>;
 }
 
 export function noEvidence(model: string): Evidence {
-  return { model, failures: new Map(), tallies: new Map(), sets: new Map(), newest: null, ofTask: new Map() };
+  return { model, failures: new Map(), tallies: new Map(), sets: new Map(), ofTask: new Map() };
 }
 
 /** One that can be taken further without changing this. */
-export function forkEvidence({ model, failures, tallies, sets, newest, ofTask }: Evidence): Evidence {
+export function forkEvidence({ model, failures, tallies, sets, ofTask }: Evidence): Evidence {
   return {
-    ...{ model, newest, failures: new Overlay(failures), tallies: new Overlay(tallies), sets: new Overlay(sets) },
+    ...{ model, failures: new Overlay(failures), tallies: new Overlay(tallies), sets: new Overlay(sets) },
     ofTask: new Overlay(ofTask),
   };
 }
@@ -70,13 +74,14 @@ export function addFailure(evidence: Evidence, failure: Omit<Failure, 'set'>, pa
 
 function add(evidence: Evidence, failure: Failure, labels: ReadonlyMap<string, Label>): void {
   evidence.failures.set(failure.attemptId, failure);
-  evidence.newest = { failure, older: evidence.newest };
   evidence.ofTask.set(failure.taskId, { failure, older: evidence.ofTask.get(failure.taskId) ?? null });
-  const { keys, failures } = evidence.sets.get(failure.set) ?? { keys: JSON.parse(failure.set) as string[], failures: 0 };
-  evidence.sets.set(failure.set, { keys, failures: failures + 1 });
+  const before = evidence.sets.get(failure.set) ?? { keys: JSON.parse(failure.set) as string[], failures: 0, newest: null, links: 0 };
+  const { keys } = before;
+  const set = { keys, failures: before.failures + 1, newest: { failure, older: before.newest }, links: before.links + 1 };
+  evidence.sets.set(failure.set, set.links > Math.max(SHORT_CHAIN, MOST_DEAD * set.failures) ? compacted(evidence, set) : set);
   for (const key of keys) {
-    const { pattern, code, failures: before } = evidence.tallies.get(key) ?? { ...labels.get(key)!, failures: 0 };
-    evidence.tallies.set(key, { pattern, code, failures: before + 1 });
+    const { pattern, code, failures } = evidence.tallies.get(key) ?? { ...labels.get(key)!, failures: 0 };
+    evidence.tallies.set(key, { pattern, code, failures: failures + 1 });
   }
 }
 
@@ -101,9 +106,20 @@ function lower<T extends { failures: number }>(counts: Map<string, T>, key: stri
 /** The newest live failures whose patterns `fits` holds for, at most `limit`, oldest of them first. */
 export function newestFailures(evidence: Evidence, limit: number, fits: (keys: string[]) => boolean): Failure[] {
   const found: Failure[] = [];
-  for (let link = evidence.newest; link !== null && found.length < limit; link = link.older) {
-    const { attemptId, set } = link.failure;
-    if (evidence.failures.has(attemptId) && fits(evidence.sets.get(set)!.keys)) found.push(link.failure);
-  }
-  return found.reverse();
+  for (const set of evidence.sets.values()) if (fits(set.keys)) found.push(...liveOf(evidence, set, limit));
+  return found.sort((a, b) => a.sequence - b.sequence).slice(-limit);
+}
+
+/** The live failures of a set, newest first. */
+function liveOf(evidence: Evidence, { newest, failures }: PatternSet, limit: number): Failure[] {
+  const live: Failure[] = [];
+  for (let link = newest; link !== null && live.length < Math.min(limit, failures); link = link.older)
+    if (evidence.failures.has(link.failure.attemptId)) live.push(link.failure);
+  return live;
+}
+
+function compacted(evidence: Evidence, set: PatternSet): PatternSet {
+  const live = liveOf(evidence, set, Number.POSITIVE_INFINITY);
+  const newest = live.reduceRight<Chain | null>((older, failure) => ({ failure, older }), null);
+  return { ...set, newest, links: live.length };
 }

@@ -24,12 +24,13 @@ export async function startEngines(given: {
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
   };
-  let failed = new Promise<Error>(() => {});
+  const failures: Promise<Error>[] = [];
   try {
     let { databaseUrl, eventStoreUrl } = given;
     if (databaseUrl === undefined) {
       const postgres = await startPostgres({ dataDir: given.dataDir, log: given.log });
       stops.push(() => postgres.stop());
+      failures.push(postgres.failed);
       databaseUrl = postgres.connectionString;
       lines.push(`database     embedded PostgreSQL, data in ${postgres.dataDir}`);
       if (postgres.notice !== null) lines.push(`             ${postgres.notice}`);
@@ -38,10 +39,10 @@ export async function startEngines(given: {
       const node = await startNode({ databaseUrl, log: given.log });
       stops.push(() => node.stop());
       eventStoreUrl = node.connectionString;
-      failed = node.closed.then((reason) => reason ?? new Promise<Error>(() => {}));
+      failures.push(node.closed.then((reason) => reason ?? new Promise<Error>(() => {})));
       lines.push(`event store  embedded node for one machine, its log in that database (set EVENTSTORE_URL for a real EventStoreDB)`);
     } else lines.push('event store  the server that EVENTSTORE_URL names');
-    return { databaseUrl, eventStoreUrl, lines, stop, failed };
+    return { databaseUrl, eventStoreUrl, lines, stop, failed: Promise.race(failures) };
   } catch (error) {
     await stop();
     throw error;

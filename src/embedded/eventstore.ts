@@ -13,6 +13,7 @@ await ownLifetime(report, async ({ onEnd, end }) => {
   if (databaseUrl === undefined) {
     const postgres = await startPostgres({ dataDir: config.dataDir, log: report });
     onEnd(() => postgres.stop());
+    void postgres.failed.then(() => end(1));
     databaseUrl = postgres.connectionString;
     console.log(`The log lies in an embedded PostgreSQL, data in ${postgres.dataDir}`);
   }

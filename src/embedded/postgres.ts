@@ -46,6 +46,8 @@ export interface EmbeddedPostgres {
   notice: string | null;
   /** Stops the server and frees the data directory. End the pools first. May be called more than once. */
   stop(): Promise<void>;
+  /** Resolves with the reason when the server ended without having been stopped: nobody else will start it again. */
+  failed: Promise<Error>;
 }
 
 /** Starts the PostgreSQL of a data directory, making it first if there is none, and returns once it answers queries. */
@@ -73,6 +75,7 @@ export async function startPostgres(options: { dataDir: string; log?: (line: str
       connectionString: server.connectionString,
       dataDir: place.clusterDir,
       notice: place.notice,
+      failed: server.failed,
       stop: () => {
         stopped ??= stop();
         return stopped;
@@ -102,6 +105,7 @@ async function claimDataDir(asked: string): Promise<{ dataDir: string; unlock: (
 interface Server {
   connectionString: string;
   stop(): Promise<void>;
+  failed: Promise<Error>;
 }
 
 async function startServer(place: ClusterPlace, binDir: string, log: (line: string) => void): Promise<Server> {
@@ -137,10 +141,16 @@ async function startServer(place: ClusterPlace, binDir: string, log: (line: stri
     }
 
     let stopping = false;
-    child.on('exit', (code, signal) => {
-      if (!stopping) log(`The embedded PostgreSQL in ${place.clusterDir} ended by itself (${signal ?? `code ${code}`}); see ${logFile}`);
+    const failed = new Promise<Error>((resolve) => {
+      child.on('exit', (code, signal) => {
+        if (stopping) return;
+        const reason = `The embedded PostgreSQL in ${place.clusterDir} ended by itself (${signal ?? `code ${code}`}); see ${logFile}`;
+        log(reason);
+        resolve(new Error(reason));
+      });
     });
     return {
+      failed,
       connectionString: connectionString(socketDir, POSTGRES_NAME),
       stop: () => {
         stopping = true;

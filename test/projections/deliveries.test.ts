@@ -4,6 +4,8 @@ import { dispatches } from '../../projections/dispatches.js';
 import { failureHistogram } from '../../projections/failure-histogram.js';
 import type { Projection, Row } from '../../projections/projection.js';
 import { proposals } from '../../projections/proposals.js';
+import { ProjectionStore } from '../../src/adapters/postgres/projection-store.js';
+import { PostgresRebuilds } from '../../src/adapters/postgres/rebuild-store.js';
 import type { StoredEvent } from '../../src/application/ports.js';
 import { History } from '../support/history.js';
 import { busyHistory, naively } from '../support/naive.js';
@@ -102,8 +104,9 @@ test('keys that a database cannot hold, or cannot tell apart, are counted as one
 });
 
 describe('versions', () => {
-  test('a new version starts from the beginning of the log with new tables, and leaves the others alone', async () => {
+  test('rows of an older version stay and answer until rebuilt ones take their place, and the others go on', async () => {
     await (await spec.store(...projections)).apply(history.events);
+    const before = await rowsOf(failureHistogram);
     const next: Projection = {
       ...failureHistogram,
       version: failureHistogram.version + 1,
@@ -113,13 +116,26 @@ describe('versions', () => {
       evolve: (...given) => failureHistogram.evolve(...given).map((change) => ({ ...change, row: { ...change.row, note: 'new' } })),
     };
     const others = projections.filter((projection) => projection !== failureHistogram);
-    const upgraded = await spec.store(next, ...others);
-    expect(await upgraded.oldestPosition()).toBeNull();
-    expect(await spec.rows(next, 'patterns')).toEqual([]);
+    const upgraded = new ProjectionStore(spec.pool, [next, ...others]);
+    expect(await upgraded.prepare()).toEqual([next]);
     const kept = await Promise.all(others.map(rowsOf));
     await upgraded.apply(history.events);
+    expect(await rowsOf(failureHistogram)).toEqual(before);
+
+    const rebuilds = new PostgresRebuilds(spec.pool, [next, ...others]);
+    await rebuilds.prepare();
+    await rebuilds.createUnlessRunning([next.name], '2026-01-01T00:00:00.000Z');
+    const [rebuild] = await rebuilds.running();
+    const shadow = await rebuilds.shadow(rebuild!);
+    await shadow.apply(history.events.slice(0, -1));
+    expect(await rebuilds.switchOver(rebuild!, '2026-01-01T00:00:01.000Z')).toBe(false);
+    expect(await rowsOf(failureHistogram)).toEqual(before);
+    await shadow.apply(history.events);
+    expect(await rebuilds.switchOver(rebuild!, '2026-01-01T00:00:01.000Z')).toBe(true);
     expect(await spec.rows(next, 'patterns')).toEqual(naively.failure_histogram!(history.events).map((row) => ({ ...row, note: 'new' })));
     expect(await Promise.all(others.map(rowsOf))).toEqual(kept);
+    expect(await upgraded.prepare()).toEqual([]);
+    expect((await rebuilds.get(rebuild!.id))?.status).toBe('done');
   });
 
   test('the same version keeps its rows and its place; a projection that is new starts from the beginning', async () => {

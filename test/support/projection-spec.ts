@@ -40,7 +40,7 @@ export class ProjectionSpec {
 
   async rows(projection: Projection, table: string): Promise<Row[]> {
     const key = projection.tables[table]!.key.map((column) => `"${column}" COLLATE "C"`).join(', ');
-    const { rows } = await this.pool.query(`SELECT * FROM ${tableName(projection.name, table)} ORDER BY ${key}`);
+    const { rows } = await this.pool.query(`SELECT * FROM ${tableName(SCHEMA, projection.name, table)} ORDER BY ${key}`);
     return rows.map(fromDatabase);
   }
 

@@ -16,10 +16,12 @@ import {
 import { type EventLog, type NewEvent, type StoredEvent, StoreUnavailable, TooLarge, WrongRevision } from '../../application/ports.js';
 import { pause, withTimeout } from '../../application/timing.js';
 import { batchesOf } from './batches.js';
+import { letGoOfLateAnswers } from './late-answers.js';
 import { sendBytes } from './send-bytes.js';
 import { type RawEvent, storedEvent } from './stored-event.js';
 
 sendBytes();
+letGoOfLateAnswers();
 
 /** The client's batch append ignores its deadline, so the limit is kept here; what came of the append is then unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
@@ -58,8 +60,8 @@ export class EventStoreDbLog implements EventLog {
     }
   }
 
-  async *read(stream: string, from = 0): AsyncIterable<StoredEvent> {
-    for await (const event of this.readRaw(stream, from)) yield storedEvent(event);
+  async *read(stream: string, from = 0, most?: number): AsyncIterable<StoredEvent> {
+    for await (const event of this.readRaw(stream, from, most)) yield storedEvent(event);
   }
 
   async *readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }> {
@@ -67,20 +69,25 @@ export class EventStoreDbLog implements EventLog {
       yield { id, revision: Number(revision), type, data, metadata };
   }
 
-  private async *readRaw(stream: string, from: number): AsyncIterable<RawEvent> {
+  private async *readRaw(stream: string, from: number, most?: number): AsyncIterable<RawEvent> {
     const events = this.client.readStream(stream, {
       direction: FORWARDS,
       fromRevision: from === 0 ? START : BigInt(from),
+      ...(most !== undefined && { maxCount: most }),
       requiresLeader: true,
     });
+    // Leaving early would leave the call open on the server. A call that has ended is not cancelled: each cancel is a reset, and a
+    // connection that resets too often is closed with all that runs on it.
+    let ended = false;
     try {
       for await (const { event } of events) if (event) yield event as RawEvent;
+      ended = true;
     } catch (error) {
+      ended = true;
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
       throw unavailable(error);
     } finally {
-      // Leaving the loop early would leave the call open on the server.
-      await events.cancel();
+      if (!ended) await events.cancel();
     }
   }
 
@@ -114,7 +121,7 @@ export class EventStoreDbLog implements EventLog {
     }
   }
 
-  async *follow(prefix: string, after: string | null, signal: AbortSignal): AsyncIterable<StoredEvent[]> {
+  async *follow(prefix: string, after: string | null, signal: AbortSignal, most = FOLLOW_BATCH): AsyncIterable<StoredEvent[]> {
     let seen = after;
     let backoff = FIRST_BACKOFF_MS;
     while (!signal.aborted) {
@@ -124,10 +131,10 @@ export class EventStoreDbLog implements EventLog {
           fromPosition: seen === null ? START : { commit: BigInt(seen), prepare: BigInt(seen) },
           filter: streamNameFilter({ prefixes: [prefix] }),
         },
-        { highWaterMark: FOLLOW_BATCH },
+        { highWaterMark: most },
       );
       try {
-        for await (const batch of batchesOf<{ event?: unknown }>(subscription as unknown as Readable, FOLLOW_BATCH, signal)) {
+        for await (const batch of batchesOf<{ event?: unknown }>(subscription as unknown as Readable, most, signal)) {
           const events = batch.flatMap(({ event }) => (event ? [storedEvent(event as RawEvent)] : []));
           if (events.length === 0) continue;
           yield events;
@@ -159,22 +166,25 @@ export class EventStoreDbLog implements EventLog {
       return { events, oldest };
     } catch (error) {
       throw unavailable(error);
-    } finally {
-      await read.cancel();
     }
   }
 
   async ping(): Promise<void> {
+    await this.head();
+  }
+
+  async head(): Promise<string | null> {
     const read = this.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
     const roundTrip = async () => {
-      for await (const _event of read) return;
+      let head: string | null = null;
+      for await (const { event } of read) head = String(event?.position.commit);
+      return head;
     };
     try {
-      await withTimeout(roundTrip(), PING_TIMEOUT_MS, 'the store');
+      return await withTimeout(roundTrip(), PING_TIMEOUT_MS, 'the store');
     } catch (error) {
-      throw unavailable(error);
-    } finally {
       await read.cancel();
+      throw unavailable(error);
     }
   }
 

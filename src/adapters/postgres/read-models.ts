@@ -27,7 +27,7 @@ export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles
       conditions.push(`(${columns}) ${descending ? '<' : '>'} (${readCursor(cursor, order.length).map(parameter).join(', ')})`);
     const filter = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
     const sorted = order.map((column) => `${quoted(column)} ${descending ? 'DESC' : 'ASC'}`).join(', ');
-    const text = `SELECT * FROM ${tableName(projection, table)} ${filter} ORDER BY ${sorted} LIMIT ${parameter(limit + 1)}`;
+    const text = `SELECT * FROM ${tableName(SCHEMA, projection, table)} ${filter} ORDER BY ${sorted} LIMIT ${parameter(limit + 1)}`;
     const rows = (await this.query(text, values, cursor !== undefined)).map(fromDatabase);
     const items = rows.slice(0, limit);
     return { items, nextCursor: rows.length > limit ? writeCursor(order.map((column) => items.at(-1)![column])) : null };
@@ -62,8 +62,8 @@ export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles
 
   async overdue(now: string, limit: number): Promise<{ repo: string; targetFile: string }[]> {
     const { rows } = await this.pool.query(
-      `SELECT repo, "targetFile" FROM ${tableName('dispatches', 'dispatches')} WHERE status = 'open' AND "leaseUntil" <= $1
-       UNION SELECT repo, "targetFile" FROM ${tableName('proposals', 'proposals')} WHERE status = 'pending' AND "expiresAt" <= $1 LIMIT $2`,
+      `SELECT repo, "targetFile" FROM ${tableName(SCHEMA, 'dispatches', 'dispatches')} WHERE status = 'open' AND "leaseUntil" <= $1
+       UNION SELECT repo, "targetFile" FROM ${tableName(SCHEMA, 'proposals', 'proposals')} WHERE status = 'pending' AND "expiresAt" <= $1 LIMIT $2`,
       [now, limit],
     );
     return rows;

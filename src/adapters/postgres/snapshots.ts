@@ -5,11 +5,15 @@ import { SCHEMA } from './tables.js';
 const TABLE = `${SCHEMA}.fold_snapshots`;
 
 /** One row a stream: a snapshot of another fold version takes the place of an older one. */
-export const CREATE_SNAPSHOTS = `CREATE TABLE IF NOT EXISTS ${TABLE}
+const CREATE = `CREATE TABLE IF NOT EXISTS ${TABLE}
   (stream text PRIMARY KEY, fold_version integer NOT NULL, revision bigint NOT NULL, body text NOT NULL)`;
 
 export class PostgresSnapshots implements Snapshots {
   constructor(private readonly pool: pg.Pool) {}
+
+  async prepare(): Promise<void> {
+    await this.pool.query(CREATE);
+  }
 
   async load(stream: string, foldVersion: number): Promise<{ revision: number; body: string } | null> {
     const { rows } = await this.pool.query(`SELECT revision, body FROM ${TABLE} WHERE stream = $1 AND fold_version = $2`, [

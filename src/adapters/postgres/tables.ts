@@ -1,5 +1,6 @@
 import type { ColumnType, Projection, Row, Table } from '../../../projections/projection.js';
 
+/** The schema of the rows that queries see. A rebuild fills tables of the same names in a schema of its own. */
 export const SCHEMA = 'anvil_read';
 
 const SQL_TYPE: Record<ColumnType, string> = {
@@ -15,14 +16,14 @@ export function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }
 
-export function tableName(projection: string, table: string): string {
-  return `${SCHEMA}.${quoted(`${projection}_${table}`)}`;
+export function tableName(schema: string, projection: string, table: string): string {
+  return `${quoted(schema)}.${quoted(`${projection}_${table}`)}`;
 }
 
-export function createStatements(projection: Projection): string[] {
+export function createStatements(schema: string, projection: Projection): string[] {
   return Object.entries(projection.tables).flatMap(([name, table]) => {
     const columns = Object.entries(table.columns).map(([column, type]) => `${quoted(column)} ${SQL_TYPE[type]}`);
-    const full = tableName(projection.name, name);
+    const full = tableName(schema, projection.name, name);
     return [
       `CREATE TABLE IF NOT EXISTS ${full} (${columns.join(', ')}, PRIMARY KEY (${table.key.map(quoted).join(', ')}))`,
       ...(table.indexes ?? []).map((index) => {
@@ -33,8 +34,8 @@ export function createStatements(projection: Projection): string[] {
   });
 }
 
-export function dropStatements(projection: Projection): string[] {
-  return Object.keys(projection.tables).map((name) => `DROP TABLE IF EXISTS ${tableName(projection.name, name)}`);
+export function dropStatements(schema: string, projection: Projection): string[] {
+  return Object.keys(projection.tables).map((name) => `DROP TABLE IF EXISTS ${tableName(schema, projection.name, name)}`);
 }
 
 /** Rows out of the database: times become ISO 8601 again. */
@@ -43,9 +44,15 @@ export function fromDatabase(row: Row): Row {
 }
 
 /** A statement that reads all rows of the given keys, with its parameters: one text array for each key column. */
-export function selectByKeys(projection: string, name: string, table: Table, keys: string[][]): { text: string; values: unknown[] } {
+export function selectByKeys(
+  schema: string,
+  projection: string,
+  name: string,
+  table: Table,
+  keys: string[][],
+): { text: string; values: unknown[] } {
   return {
-    text: `SELECT * FROM ${tableName(projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
+    text: `SELECT * FROM ${tableName(schema, projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
     values: columnsOf(
       keys.map((key) => key.map(asText)),
       table.key.length,
@@ -53,9 +60,15 @@ export function selectByKeys(projection: string, name: string, table: Table, key
   };
 }
 
-export function deleteByKeys(projection: string, name: string, table: Table, keys: string[][]): { text: string; values: unknown[] } {
+export function deleteByKeys(
+  schema: string,
+  projection: string,
+  name: string,
+  table: Table,
+  keys: string[][],
+): { text: string; values: unknown[] } {
   return {
-    text: `DELETE FROM ${tableName(projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
+    text: `DELETE FROM ${tableName(schema, projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
     values: columnsOf(
       keys.map((key) => key.map(asText)),
       table.key.length,
@@ -64,13 +77,13 @@ export function deleteByKeys(projection: string, name: string, table: Table, key
 }
 
 /** One statement for any number of rows: each column travels as a text array and is cast to its type. */
-export function upsert(projection: string, name: string, table: Table, rows: Row[]): { text: string; values: unknown[] } {
+export function upsert(schema: string, projection: string, name: string, table: Table, rows: Row[]): { text: string; values: unknown[] } {
   const columns = Object.keys(table.columns);
   const casts = columns.map((column, i) => `c${i}::${SQL_TYPE[table.columns[column]!]}`);
   const others = columns.filter((column) => !table.key.includes(column));
   const update = others.map((column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`);
   return {
-    text: `INSERT INTO ${tableName(projection, name)} (${columns.map(quoted).join(', ')}) SELECT ${casts.join(', ')} FROM ${unnest(columns.length)}
+    text: `INSERT INTO ${tableName(schema, projection, name)} (${columns.map(quoted).join(', ')}) SELECT ${casts.join(', ')} FROM ${unnest(columns.length)}
       ON CONFLICT (${table.key.map(quoted).join(', ')}) DO ${update.length > 0 ? `UPDATE SET ${update.join(', ')}` : 'NOTHING'}`,
     values: columnsOf(
       rows.map((row) => columns.map((column) => toText(row[column], table.columns[column]!))),

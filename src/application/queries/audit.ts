@@ -26,10 +26,8 @@ export class EventsOfFileHandler implements IQueryHandler<EventsOfFile> {
 
   async execute({ query: { repo, targetFile, from, limit } }: EventsOfFile) {
     const items = [];
-    for await (const { event, revision, id, created, metadata } of this.log.read(fileStream(fileIdOf(repo, targetFile)), from)) {
+    for await (const { event, revision, id, created, metadata } of this.log.read(fileStream(fileIdOf(repo, targetFile)), from, limit))
       items.push({ type: event.type, revision, eventId: id, created, data: event.data, metadata });
-      if (items.length === limit) break;
-    }
     return { items, nextCursor: null };
   }
 }

@@ -19,10 +19,8 @@ export class Client {
   /** One call, on any of the instances. Answers null where there was no answer, or none that counts (503). */
   async once(entry) {
     const { method, path, key, body, text } = entry;
-    this.ledger.open.add(entry);
     entry.asked += 1;
     const requestId = randomUUID();
-    entry.requestIds.push(requestId);
     try {
       const response = await fetch(`${this.random.pick(this.bases)}${path}`, {
         method,
@@ -35,10 +33,10 @@ export class Client {
       if (answer.status < 500) return answer;
       if (answer.status !== 503) this.ledger.unexpected(entry, answer);
       return null;
-    } catch {
+    } catch (error) {
+      // Where nobody listens, nothing was asked.
+      if (error.cause?.code !== 'ECONNREFUSED') this.ledger.cut(entry, requestId);
       return null;
-    } finally {
-      this.ledger.open.delete(entry);
     }
   }
 

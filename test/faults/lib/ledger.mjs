@@ -9,14 +9,15 @@ export class Ledger {
   /** Imported evidence that was acknowledged: where, and the id of its command. */
   evidence = [];
   files = new Map();
-  open = new Set();
+  /** Which kill is being waited for. */
+  round = null;
   /** What should not have been answered. */
   wrong = [];
   repeats = 0;
 
   /** Everything that a call says is known before it is made. */
   begin(call) {
-    const entry = { answer: null, state: 'unknown', asked: 0, requestIds: [], unanswered: 0, killedDuring: [], ...call };
+    const entry = { answer: null, state: 'unknown', asked: 0, unanswered: 0, cutOff: [], ...call };
     this.calls.push(entry);
     this.files.set(`${call.file.repo}\0${call.file.targetFile}`, call.file);
     return entry;
@@ -42,10 +43,9 @@ export class Ledger {
     this.wrong.push(`${entry.what} was answered ${status} ${JSON.stringify(body)}`);
   }
 
-  /** What was on its way when the service died: its outcome is not known to anybody yet. */
-  killed(round) {
-    for (const entry of this.open) entry.killedDuring.push(round);
-    return this.open.size;
+  /** The connection broke while the answer was waited for: what came of this asking is not known to anybody yet. */
+  cut(entry, requestId) {
+    entry.cutOff.push({ round: this.round, requestId });
   }
 
   of(state) {

@@ -79,7 +79,6 @@ async function killLeader({ report, world, services }) {
   report.check('one instance leads, not two', !(await leads(other)));
   const began = performance.now();
   await leader.kill();
-  world.ledger.killed('leader');
   await eventually(() => leads(other), 'the other instance leads', 400);
   const took = performance.now() - began;
   report.check('leader killed: the other leads within 10 s', took < TAKEOVER_WITHIN_MS, `${took} ms`);

@@ -21,7 +21,7 @@ export async function kills({ report, directory, dist, kills: wanted, random, se
     preloads: ['kill-points', 'foreign-evidence'],
   });
   const world = new World({ repo: 'kills', bases: [service.url], seed });
-  const tally = new Map(POINTS.map((point) => [point.name, { armed: 0, hit: 0, alone: 0, both: 0, open: 0 }]));
+  const tally = new Map(POINTS.map((point) => [point.name, { armed: 0, hit: 0, alone: 0, both: 0, rounds: new Set() }]));
   const stop = world.begin(BUILDERS);
   const importing = sendEvidence(service, world);
   let round = 0;
@@ -37,7 +37,7 @@ export async function kills({ report, directory, dist, kills: wanted, random, se
   await stop();
 
   report.say(
-    `${round} kills, ${world.ledger.calls.length} calls, ${world.ledger.calls.filter(({ killedDuring }) => killedDuring.length > 0).length} of them on their way at a kill`,
+    `${round} kills, ${world.ledger.calls.length} calls, ${world.ledger.calls.filter((call) => call.cutOff.length > 0).length} of them cut off`,
   );
   const before = await endCheck(report, world, { dist, databaseUrl: databaseOf(service.dataDir) });
   report.say('-- PostgreSQL and node restarted, and once more');
@@ -66,19 +66,15 @@ async function strike(point, { service, world, random, round, tally, report }) {
   for (let tried = 1; tried <= TRIES; tried += 1) {
     const pass = tried === 1 ? random.between(1, point.upTo) : 1;
     tally.armed += 1;
-    const began = performance.now();
+    world.ledger.round = round;
     const hits = linesOf(`${service.dataDir}.hits`).length;
     service.start({ point: point.name, pass });
     const ended = await Promise.race([service.exited, sleep(HIT_WITHIN_MS, null, { ref: false })]);
-    const open = world.ledger.killed(round);
     await service.kill({ postmaster });
     const hit = linesOf(`${service.dataDir}.hits`).slice(hits)[0];
-    console.log(
-      `${Math.round(performance.now() - began)} ms pass ${pass} ${point.name} ${hit !== undefined} ${JSON.stringify(ended)} ${world.ledger.calls.length}`,
-    );
     if (hit !== undefined) {
       tally.hit += 1;
-      tally.open += open;
+      tally.rounds.add(round);
       tally[postmaster ? 'both' : 'alone'] += 1;
       return;
     }
@@ -91,30 +87,28 @@ function linesOf(file) {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean) : [];
 }
 
-function printTable(report, tally, streams, world) {
+function printTable(report, tally, streams, { ledger }) {
+  const outcomes = cutOff(streams, ledger);
   report.say('');
   report.table(
-    ['kill point', 'armed', 'hit', 'alone', 'with postmaster', 'calls open', 'what must hold'],
+    ['kill point', 'armed', 'hit', 'alone', 'with postmaster', 'calls cut off', 'of them durable', 'what must hold'],
     POINTS.map(({ name, proves }) => {
-      const { armed, hit, alone, both, open } = tally.get(name);
-      return [name, armed, hit, alone, both, open, proves];
+      const { armed, hit, alone, both, rounds } = tally.get(name);
+      const here = outcomes.filter(({ round }) => rounds.has(round));
+      return [name, armed, hit, alone, both, here.length, here.filter(({ durable }) => durable).length, proves];
     }),
   );
   const never = POINTS.filter(({ name }) => tally.get(name).hit === 0).map(({ name }) => name);
   report.none('every kill point was hit', never, `${POINTS.length} points`);
-  const { unanswered, durable } = unansweredAt(streams, world.ledger);
-  report.say(
-    `of the calls that a kill left unanswered, ${durable} were in the log all the same, ${unanswered - durable} were made by their repetition`,
-  );
-  report.check('kills hit before and behind the durable write', durable > 0 && durable < unanswered, `${durable} of ${unanswered}`);
+  for (const name of POINTS.filter(({ durable }) => durable).map((point) => point.name)) {
+    const there = outcomes.some(({ round, durable }) => durable && tally.get(name).rounds.has(round));
+    report.check(`${name}: the call that was cut off is in the log`, there);
+  }
 }
 
-/** Whose first asking, not a repetition, wrote the events: the request's own id stands on them. */
-function unansweredAt(streams, ledger) {
-  const firstAsked = new Map();
-  for (const events of streams.values())
-    for (const { metadata } of events) if (metadata.idempotencyKey) firstAsked.set(metadata.idempotencyKey, metadata.requestId);
-  const unanswered = ledger.of('acknowledged').filter(({ killedDuring, asked }) => killedDuring.length > 0 && asked > 1);
-  const durable = unanswered.filter((call) => firstAsked.get(`${call.method} ${call.path} ${call.key}`) === call.requestIds[0]);
-  return { unanswered: unanswered.length, durable: durable.length };
+/** Every asking that a kill left without an answer, and whether that very asking, not a later repetition, wrote the command's events. */
+function cutOff(streams, ledger) {
+  const writtenBy = new Set();
+  for (const events of streams.values()) for (const { metadata } of events) writtenBy.add(metadata.requestId);
+  return ledger.calls.flatMap(({ cutOff }) => cutOff.map(({ round, requestId }) => ({ round, durable: writtenBy.has(requestId) })));
 }

@@ -1,0 +1,65 @@
+import { FILE_STREAMS } from '../domain/ids.js';
+import type { Clock, EventLog, ProjectionRows, Rebuild, RebuildStore } from './ports.js';
+import { keepGoing, pause } from './timing.js';
+
+const LOOK_EVERY_MS = 500;
+const SWITCH_EVERY_MS = 200;
+/** Events of a batch: many change the same rows, which are then written once. */
+const BATCH = 5_000;
+
+interface Parts {
+  log: EventLog;
+  rebuilds: RebuildStore;
+  clock: Clock;
+  report: (message: string, level?: 'info') => void;
+}
+
+/**
+ * Works on rebuilds, one after the other, until `signal` aborts: those that were asked for, and those that a crash left half done, which
+ * go on from where their rows stand.
+ */
+export async function runRebuilds(parts: Parts, signal: AbortSignal): Promise<void> {
+  await keepGoing('the rebuilds', signal, parts.report, async () => {
+    while (!signal.aborted) {
+      for (const rebuild of await parts.rebuilds.running()) await work(parts, rebuild, signal);
+      await pause(LOOK_EVERY_MS, signal);
+    }
+  });
+}
+
+async function work(parts: Parts, rebuild: Rebuild, signal: AbortSignal): Promise<void> {
+  const { rebuilds, clock, report } = parts;
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  // Whichever ends first, by a switch or by a failure, ends the other.
+  const ends = (part: Promise<void>) => part.finally(() => over.abort());
+  try {
+    const rows = await rebuilds.shadow(rebuild);
+    await Promise.all([ends(fill(parts, rebuild, rows, either)), ends(switchWhenCaughtUp(parts, rebuild, either))]);
+    if (!signal.aborted) report(`the rebuild ${rebuild.id} of ${rebuild.projections.join(', ')} has ended`, 'info');
+  } catch (error) {
+    if (signal.aborted) return;
+    const message = error instanceof Error ? error.message : String(error);
+    report(`the rebuild ${rebuild.id} failed: ${message}`);
+    await rebuilds.finish(rebuild.id, 'failed', message, clock.now());
+  }
+}
+
+/** Takes the rebuild's rows over the log, from where they stand. */
+async function fill({ log, rebuilds }: Parts, rebuild: Rebuild, rows: ProjectionRows, signal: AbortSignal): Promise<void> {
+  const end = BigInt((await log.head()) ?? 0);
+  for await (const batch of log.follow(FILE_STREAMS, await rows.oldestPosition(), signal, BATCH)) {
+    await rows.apply(batch);
+    const place = BigInt(batch.at(-1)!.position);
+    await rebuilds.progress(rebuild.id, batch.length, place >= end ? 1 : Number((place * 10_000n) / end) / 10_000);
+  }
+}
+
+/** Ends when the rebuild's rows have taken the live ones' place, or when somebody cancelled it. */
+async function switchWhenCaughtUp({ rebuilds, clock }: Parts, rebuild: Rebuild, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(SWITCH_EVERY_MS, signal);
+    if ((await rebuilds.get(rebuild.id))?.status !== 'running') return;
+    if (await rebuilds.switchOver(rebuild, clock.now())) return;
+  }
+}
