@@ -48,9 +48,9 @@ import {
   ProposalsHandler,
   SignalsHandler,
 } from './application/queries/read-models.js';
-import { runProjections } from './application/run-projections.js';
+import { projectionFollower, runFollowers } from './application/run-followers.js';
 import { runRebuilds } from './application/run-rebuilds.js';
-import { runSaga } from './application/run-saga.js';
+import { sagaFollower, settleWhatIsOverdue } from './application/run-saga.js';
 import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
 import { HealthController } from './http/health.controller.js';
@@ -141,9 +141,9 @@ export async function assemble(given: {
       running = leadership.whileLeading(stopping.signal, async (leading) => {
         metrics.leading.set(1);
         await Promise.all([
-          runProjections(log, rows, leading, report),
+          runFollowers(log, [projectionFollower(rows), sagaFollower({ handling, checkpoints: readModels })], leading, report),
           runRebuilds({ log, rebuilds, clock, report }, leading),
-          runSaga({ log, handling, checkpoints: readModels, overdueFiles: readModels, clock }, leading, report),
+          settleWhatIsOverdue({ handling, overdueFiles: readModels, clock }, leading, report),
         ]);
         metrics.leading.set(0);
       });

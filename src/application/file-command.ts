@@ -26,7 +26,7 @@ export interface FileCommand<Seen = undefined> {
   /** False where the state says nothing of what the command is about: it may have been pruned, so the whole stream is folded instead. */
   knows?(state: FileState): boolean;
   /** The long texts that its events name: written before them, and not at all where the command is refused. */
-  texts?: { write(): Promise<void> };
+  texts?: { readonly pending: boolean; write(): Promise<void> };
   /** The events that the command leads to; none: it changes nothing. Called again on the newer state after a conflict. */
   decide(state: FileState, context: Context): FileEvent[];
   /** What the answer needs of the state before the command's events. */

@@ -47,13 +47,13 @@ export class CommandHandling {
 
   /**
    * A state in memory may be behind the stream. The append at its revision proves that it was not; where it leads to no append, or to a
-   * refusal, the stream is read first.
+   * refusal, the stream is read first. So it is where long texts would be stored before the append could prove anything.
    */
   private async inTurn<S>(command: FileCommand<S>): Promise<Handled<S>> {
     const { stream } = command;
     const randomId = this.ids.uuid();
     for (let tried = 0; tried < TRIES; tried += 1) {
-      const atHand = tried === 0 ? this.histories.atHand(stream) : undefined;
+      const atHand = tried === 0 && command.texts?.pending !== true ? this.histories.atHand(stream) : undefined;
       const history = atHand ?? (await this.histories.current(stream));
       let plan: Plan<S>;
       try {

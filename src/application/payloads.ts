@@ -13,6 +13,8 @@ const CHUNK_CHARACTERS = 128 * 1024;
 export interface Texts {
   keep(text: string): StoredText;
   keepOptional(text: string | null | undefined): StoredText | null;
+  /** Whether there is anything to write. */
+  readonly pending: boolean;
   write(): Promise<void>;
 }
 
@@ -39,6 +41,9 @@ export class Payloads {
     return {
       keep,
       keepOptional: (text) => (text == null ? null : keep(text)),
+      get pending() {
+        return writes.size > 0;
+      },
       write: async () => {
         await Promise.all([...writes].map(([hash, text]) => this.write(hash, text)));
         writes.clear();

@@ -1,9 +1,10 @@
 import { canonicalJson } from '../domain/chain.js';
-import { FILE_STREAMS, fileIdOf, fileStream, sha256, uuidOf } from '../domain/ids.js';
+import { fileIdOf, fileStream, sha256, uuidOf } from '../domain/ids.js';
 import { recalibrate, settleOverdue } from '../domain/settle.js';
 import type { Call } from './file-command.js';
 import type { CommandHandling } from './handle-command.js';
-import type { Checkpoints, Clock, EventLog, OverdueFiles, StoredEvent } from './ports.js';
+import type { Checkpoints, Clock, OverdueFiles, StoredEvent } from './ports.js';
+import type { Follower } from './run-followers.js';
 import { keepGoing, pause } from './timing.js';
 
 const CHECKPOINT = 'calibration_saga';
@@ -12,7 +13,6 @@ const FILES_AT_A_LOOK = 100;
 const CALL: Call = { actor: 'calibration-saga', bodyHash: sha256(canonicalJson({})) };
 
 interface Parts {
-  log: EventLog;
   handling: CommandHandling;
   checkpoints: Checkpoints;
   overdueFiles: OverdueFiles;
@@ -27,27 +27,30 @@ interface Undecided {
 }
 
 /**
- * The calibration saga: does what no command does (domain.md), each time from the live state. What it appends carries ids that follow
- * from what caused it, at the revision that it was decided on, so doing it again after a crash has no effect.
+ * The part of the calibration saga that follows the log (domain.md): recalibrates files whose evidence came without a decision, such as
+ * imports and corrections, each time from the live state. What it appends carries ids that follow from what caused it, at the revision
+ * that it was decided on, so doing it again after a crash has no effect.
  */
-export async function runSaga(parts: Parts, signal: AbortSignal, report: (message: string) => void): Promise<void> {
-  await Promise.all([
-    keepGoing('the calibration saga', signal, report, () => takeInEvidence(parts, signal)),
-    keepGoing('the look for overdue leases and proposals', signal, report, () => settleWhatIsOverdue(parts, signal)),
-  ]);
-}
-
-/** Recalibrates files whose evidence came without a decision: imports, corrections. */
-async function takeInEvidence({ log, handling, checkpoints }: Parts, signal: AbortSignal): Promise<void> {
-  for await (const batch of log.follow(FILE_STREAMS, await checkpoints.load(CHECKPOINT), signal)) {
-    for (const { stream, eventId, whyCleared } of undecidedEvidence(batch))
-      await handling.handle({
-        ...{ stream, call: CALL, dispatchId: null },
-        commandId: () => uuidOf(CHECKPOINT, eventId),
-        decide: (state, context) => recalibrate(state, whyCleared, context),
-      });
-    await checkpoints.save(CHECKPOINT, batch.at(-1)!.position);
-  }
+export function sagaFollower({ handling, checkpoints }: Pick<Parts, 'handling' | 'checkpoints'>): Follower {
+  let seen: string | null = null;
+  return {
+    position: async () => {
+      seen = await checkpoints.load(CHECKPOINT);
+      return seen;
+    },
+    take: async (events) => {
+      const fresh = events.filter(({ position }) => seen === null || BigInt(position) > BigInt(seen));
+      for (const { stream, eventId, whyCleared } of undecidedEvidence(fresh))
+        await handling.handle({
+          ...{ stream, call: CALL, dispatchId: null },
+          commandId: () => uuidOf(CHECKPOINT, eventId),
+          decide: (state, context) => recalibrate(state, whyCleared, context),
+        });
+      if (fresh.length === 0) return;
+      seen = fresh.at(-1)!.position;
+      await checkpoints.save(CHECKPOINT, seen);
+    },
+  };
 }
 
 /**
@@ -68,15 +71,21 @@ export function undecidedEvidence(batch: StoredEvent[]): Undecided[] {
   return [...new Map([...undecided.values()].map((evidence) => [evidence.stream, evidence])).values()];
 }
 
-/** Closes dead leases and lets proposals expire, also on files that nobody asks about. */
-async function settleWhatIsOverdue({ handling, overdueFiles, clock }: Parts, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    for (const { repo, targetFile } of await overdueFiles.overdue(clock.now(), FILES_AT_A_LOOK))
-      await handling.handle({
-        ...{ stream: fileStream(fileIdOf(repo, targetFile)), call: CALL, dispatchId: null },
-        commandId: (stream, state) => uuidOf('overdue', stream, String(state.revision)),
-        decide: settleOverdue,
-      });
-    await pause(LOOK_EVERY_MS, signal);
-  }
+/** The part of the saga that time drives: closes dead leases and lets proposals expire, also on files that nobody asks about. */
+export async function settleWhatIsOverdue(
+  { handling, overdueFiles, clock }: Omit<Parts, 'checkpoints'>,
+  signal: AbortSignal,
+  report: (message: string) => void,
+): Promise<void> {
+  await keepGoing('the look for overdue leases and proposals', signal, report, async () => {
+    while (!signal.aborted) {
+      for (const { repo, targetFile } of await overdueFiles.overdue(clock.now(), FILES_AT_A_LOOK))
+        await handling.handle({
+          ...{ stream: fileStream(fileIdOf(repo, targetFile)), call: CALL, dispatchId: null },
+          commandId: (stream, state) => uuidOf('overdue', stream, String(state.revision)),
+          decide: settleOverdue,
+        });
+      await pause(LOOK_EVERY_MS, signal);
+    }
+  });
 }

@@ -135,7 +135,7 @@ export async function stopPostmaster(send: (signal: NodeJS.Signals) => void, isG
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
-    for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(10)) {
+    for (const deadline = performance.now() + patienceMs; performance.now() < deadline; await sleep(10)) {
       if (await isGone()) return;
     }
   }

@@ -119,7 +119,7 @@ async function startServer(place: ClusterPlace, binDir: string, log: (line: stri
     ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
 
-  for (const lockDeadline = Date.now() + LOCK_GONE_WITHIN_MS; ; await sleep(250)) {
+  for (const lockDeadline = performance.now() + LOCK_GONE_WITHIN_MS; ; await sleep(250)) {
     const { child, logStart } = await spawnServer(place, join(binDir, 'postgres'), args, logFile);
     const isGone = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
     const stop = async () => {
@@ -133,7 +133,7 @@ async function startServer(place: ClusterPlace, binDir: string, log: (line: stri
       const lastWords = (await readFile(logFile)).subarray(logStart).toString().slice(-2_000).trim();
       // The processes of a server that was killed take a moment to notice.
       const isLocked = isGone() && /FATAL: {2}(lock file|pre-existing shared memory)|another postmaster/.test(lastWords);
-      if (isLocked && Date.now() < lockDeadline) continue;
+      if (isLocked && performance.now() < lockDeadline) continue;
       await stop();
       throw new Error(
         `The embedded PostgreSQL in ${place.clusterDir} did not start: ${(error as Error).message}. Its log, ${logFile}, ends:\n${lastWords}`,
@@ -214,7 +214,7 @@ function connectionString(socketDir: string, database: string): string {
 }
 
 async function waitUntilReady(socketDir: string, isGone: () => boolean, log: (line: string) => void): Promise<void> {
-  const start = Date.now();
+  const start = performance.now();
   let said = false;
   for (let pauseMs = 25; ; await sleep(pauseMs)) {
     try {
@@ -223,7 +223,7 @@ async function waitUntilReady(socketDir: string, isGone: () => boolean, log: (li
     } catch (error) {
       if (isGone()) throw new Error('the server ended');
       const isRecovering = (error as { code?: string }).code === '57P03';
-      const waitedMs = Date.now() - start;
+      const waitedMs = performance.now() - start;
       if (waitedMs > (isRecovering ? RECOVERED_WITHIN_MS : READY_WITHIN_MS)) {
         throw new Error(`no answer within ${Math.round(waitedMs / 1_000)} s: ${(error as Error).message}`);
       }

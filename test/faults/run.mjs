@@ -6,7 +6,7 @@ import { killAllOf, processesOf } from './lib/processes.mjs';
 import { Random } from './lib/random.mjs';
 import { Report } from './lib/report.mjs';
 import { clock } from './variants/clock.mjs';
-import { disk } from './variants/disk.mjs';
+import { disk, unmount } from './variants/disk.mjs';
 import { instances } from './variants/instances.mjs';
 import { kills } from './variants/kills.mjs';
 import { postmaster } from './variants/postmaster.mjs';
@@ -46,6 +46,7 @@ process.exit(report.failed === 0 ? 0 : 1);
 
 async function cleanUp() {
   await killAllOf(directory);
+  await unmount(directory);
   if (options.keep) console.log(`data and logs are in ${directory}`);
   else await rm(directory, { recursive: true, force: true });
 }

@@ -35,6 +35,7 @@ export class ProjectionStore implements ProjectionRows {
       await client.query(
         `CREATE TABLE IF NOT EXISTS ${this.checkpoints} (name text PRIMARY KEY, version integer NOT NULL, position numeric(20))`,
       );
+      await client.query(`INSERT INTO ${this.checkpoints} VALUES ('${RUNNER}', 0, NULL) ON CONFLICT DO NOTHING`);
       const { rows } = await client.query(`SELECT name, version FROM ${this.checkpoints}`);
       const versions = new Map(rows.map(({ name, version }) => [name, version]));
       for (const projection of this.projections.filter(({ name }) => !versions.has(name))) {
@@ -61,24 +62,23 @@ export class ProjectionStore implements ProjectionRows {
    */
   async apply(events: StoredEvent[]): Promise<void> {
     await transaction(this.pool, async (client) => {
-      await client.query(
-        `INSERT INTO ${this.checkpoints} AS kept VALUES ('${RUNNER}', 0, $1)
-         ON CONFLICT (name) DO UPDATE SET position = GREATEST(kept.position, EXCLUDED.position)`,
-        [events.at(-1)!.position],
+      const names = [RUNNER, ...this.projections.map(({ name }) => name)];
+      const { rows } = await client.query(
+        `SELECT name, version, position::text FROM ${this.checkpoints} WHERE name = ANY($1) ORDER BY name FOR UPDATE`,
+        [names],
       );
+      const checkpoints = new Map(rows.map(({ name, version, position }) => [`${name} ${version}`, position as string | null]));
+      const moved = [RUNNER];
       for (const projection of this.projections) {
-        const { rows } = await client.query(`SELECT position::text FROM ${this.checkpoints} WHERE name = $1 AND version = $2 FOR UPDATE`, [
-          projection.name,
-          projection.version,
-        ]);
-        if (rows.length === 0) continue;
-        const seen = rows[0].position as string | null;
+        const seen = checkpoints.get(`${projection.name} ${projection.version}`);
+        if (seen === undefined) continue;
         const fresh = events.filter((event) => seen === null || BigInt(event.position) > BigInt(seen));
-        if (fresh.length === 0) continue;
         const handled = fresh.filter(({ event }) => projection.handles.includes(event.type));
         if (handled.length > 0) await project(client, this.schema, projection, handled);
-        await client.query(`UPDATE ${this.checkpoints} SET position = $2 WHERE name = $1`, [projection.name, fresh.at(-1)!.position]);
+        if (fresh.length > 0) moved.push(projection.name);
       }
+      const last = events.at(-1)!.position;
+      await client.query(`UPDATE ${this.checkpoints} SET position = GREATEST(position, $2) WHERE name = ANY($1)`, [moved, last]);
     });
   }
 }

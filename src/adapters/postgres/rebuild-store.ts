@@ -82,7 +82,9 @@ export class PostgresRebuilds implements RebuildStore {
     const shadow = quoted(schemaOf(id));
     return transaction(this.pool, async (client) => {
       const { rows: runner } = await client.query(`SELECT position::text FROM ${SCHEMA}.checkpoints WHERE name = '${RUNNER}' FOR UPDATE`);
-      const { rows: built } = await client.query(`SELECT name, version, position::text FROM ${shadow}.checkpoints WHERE name <> '${RUNNER}'`);
+      const { rows: built } = await client.query(
+        `SELECT name, version, position::text FROM ${shadow}.checkpoints WHERE name <> '${RUNNER}'`,
+      );
       const given = BigInt(runner[0]?.position ?? 0);
       if (built.some(({ position }) => BigInt(position ?? 0) < given)) return false;
       const { rowCount } = await client.query(

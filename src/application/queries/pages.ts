@@ -16,9 +16,9 @@ export interface Page {
 
 /** Answers a page once the projection has seen the position that was asked for. Throws {@link NotCaughtUp} after five seconds. */
 export async function caughtUpPage(readModels: ReadModels, after: string | undefined, request: PageRequest): Promise<Page> {
-  const until = Date.now() + CATCH_UP_LIMIT_MS;
+  const until = performance.now() + CATCH_UP_LIMIT_MS;
   while (after !== undefined && BigInt((await readModels.position(request.projection)) ?? -1) < BigInt(after)) {
-    if (Date.now() > until) throw new NotCaughtUp(`${request.projection} has not seen position ${after} yet`);
+    if (performance.now() > until) throw new NotCaughtUp(`${request.projection} has not seen position ${after} yet`);
     await sleep(CATCH_UP_POLL_MS);
   }
   return readModels.page(request);

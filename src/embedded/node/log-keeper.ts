@@ -51,14 +51,14 @@ export class LogKeeper {
 
   private async reconnect(ended: Promise<void>): Promise<void> {
     await ended;
-    const until = Date.now() + (this.options.reconnectForMs ?? RECONNECT_FOR_MS);
+    const until = performance.now() + (this.options.reconnectForMs ?? RECONNECT_FOR_MS);
     let pause = FIRST_PAUSE_MS;
     while (!this.closed && this.session === null) {
       try {
         await this.tryAgain();
       } catch (error) {
         const failure = error instanceof Error ? error : new Error(String(error));
-        if (Date.now() >= until) {
+        if (performance.now() >= until) {
           this.onGivenUp(new Error(`The event log could not get its database back: ${failure.message}`, { cause: failure }));
           break;
         }

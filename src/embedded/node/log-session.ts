@@ -58,13 +58,13 @@ export class LogSession {
   }
 
   private async takeLock(schema: string, waitMs: number): Promise<void> {
-    const until = Date.now() + waitMs;
+    const until = performance.now() + waitMs;
     for (;;) {
       const { rows } = await this.client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [
         `anvil event log ${schema}`,
       ]);
       if (rows[0]?.taken === true) return;
-      if (Date.now() >= until) {
+      if (performance.now() >= until) {
         throw new LogTakenError(
           `Another Anvil node already writes this log (schema "${schema}" of this database). One log has one node: stop the other one, or use another database or schema.`,
         );

@@ -7,13 +7,15 @@ import { checkReadModels, readAudit } from './read-models.mjs';
 import { checkStreams, checkTexts } from './streams.mjs';
 
 const ATTEMPTS_READ = 120;
+const CALLS_REPEATED = 80;
 
 /** Everything that must hold once the faults are over, while nobody writes. Answers the log, to be compared after another restart. */
 export async function endCheck(report, world, { dist, databaseUrl }) {
   const load = (path) => import(pathToFileURL(join(dist, 'src/domain', path)));
   const rules = { ...(await load('chain.js')), ...(await load('ids.js')) };
   const { ledger, client, repo } = world;
-  await settled(world, rules);
+  await settled(world);
+  await world.repeat(CALLS_REPEATED);
   const streams = await readLog(dist, databaseUrl);
   checkStreams(report, streams, rules);
   checkLedger(report, streams, ledger, rules);

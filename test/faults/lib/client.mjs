@@ -21,6 +21,7 @@ export class Client {
     const { method, path, key, body, text } = entry;
     entry.asked += 1;
     const requestId = randomUUID();
+    const { round } = this.ledger;
     try {
       const response = await fetch(`${this.random.pick(this.bases)}${path}`, {
         method,
@@ -35,7 +36,7 @@ export class Client {
       return null;
     } catch (error) {
       // Where nobody listens, nothing was asked.
-      if (error.cause?.code !== 'ECONNREFUSED') this.ledger.cut(entry, requestId);
+      if (error.cause?.code !== 'ECONNREFUSED') entry.cutOff.push({ round, requestId });
       return null;
     }
   }

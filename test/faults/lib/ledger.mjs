@@ -9,7 +9,7 @@ export class Ledger {
   /** Imported evidence that was acknowledged: where, and the id of its command. */
   evidence = [];
   files = new Map();
-  /** Which kill is being waited for. */
+  /** Which kill is being waited for: it is the one that cuts off what is asked now. */
   round = null;
   /** What should not have been answered. */
   wrong = [];
@@ -41,11 +41,6 @@ export class Ledger {
 
   unexpected(entry, { status, body }) {
     this.wrong.push(`${entry.what} was answered ${status} ${JSON.stringify(body)}`);
-  }
-
-  /** The connection broke while the answer was waited for: what came of this asking is not known to anybody yet. */
-  cut(entry, requestId) {
-    entry.cutOff.push({ round: this.round, requestId });
   }
 
   of(state) {

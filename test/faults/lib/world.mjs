@@ -43,4 +43,12 @@ export class World {
       await working;
     };
   }
+
+  /** Acknowledged calls once more, all that a kill cut off among them: the ledger compares the answers. */
+  async repeat(most) {
+    const { ledger, client, random, files } = this;
+    const acknowledged = random.shuffled(ledger.of('acknowledged').filter(({ file }) => file !== files.long));
+    const cutOff = ledger.of('acknowledged').filter((call) => call.cutOff.length > 0);
+    for (const call of new Set([...cutOff.slice(0, most), ...acknowledged.slice(0, most)])) await client.until(call);
+  }
 }

@@ -9,8 +9,16 @@ export async function clock(given) {
   const setting = await Setting.make(given, 'clock', { preloads: ['clock'] });
   const { service, world } = setting;
   await setting.begin();
+  // Somebody waits for a position that does not come: his five seconds are over when they are over.
+  const waiting = fetch(`${service.url}/v1/histograms?after=999999999`, { signal: AbortSignal.timeout(30_000) });
+  await sleep(200);
   await service.tell({ clockShiftMs: -HOUR_MS });
   world.newFiles();
+  const status = await waiting.then(
+    (answer) => answer.status,
+    (error) => String(error),
+  );
+  report.check('an hour back: who waits for a read model does not wait an hour longer', status === 503, `${status}`);
   await setting.progress(200);
   report.check('an hour back: builders go on', service.running && world.ledger.wrong.length === 0, world.ledger.wrong.slice(0, 3));
   const page = await world.client.all('/v1/dispatches', { repo: world.repo, limit: 200 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, killAllOf } from '../lib/processes.mjs';
 import { Setting } from '../lib/setting.mjs';
@@ -21,9 +21,16 @@ export async function disk(given) {
   try {
     await onFullDisk(given, mount, `${mount}/filler`);
   } finally {
-    await killAllOf(mount);
-    execFileSync('umount', [mount]);
+    await unmount(directory);
   }
+}
+
+/** Also for a run that is interrupted: no mount may outlive it. */
+export async function unmount(directory) {
+  const mount = `${directory}/disk`;
+  if (!readFileSync('/proc/mounts', 'utf8').includes(` ${mount} `)) return;
+  await killAllOf(mount);
+  execFileSync('umount', [mount]);
 }
 
 async function onFullDisk({ report, ...given }, mount, filler) {

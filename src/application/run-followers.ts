@@ -1,0 +1,36 @@
+import { FILE_STREAMS } from '../domain/ids.js';
+import type { EventLog, ProjectionRows, StoredEvent } from './ports.js';
+import { keepGoing } from './timing.js';
+
+/** Something that goes through the events of files in order, each at least once, and knows what it has seen. */
+export interface Follower {
+  /** The position after which it still has to see events; null: from the start. */
+  position(): Promise<string | null>;
+  /** Takes a batch. What it has seen before, it passes over. */
+  take(events: StoredEvent[]): Promise<void>;
+}
+
+/**
+ * Keeps followers up with the log until `signal` aborts. They share one subscription, from the place of the one that is furthest behind:
+ * every event is fetched and read once.
+ */
+export async function runFollowers(
+  log: EventLog,
+  followers: Follower[],
+  signal: AbortSignal,
+  report: (message: string) => void,
+): Promise<void> {
+  await keepGoing('the projections and the saga', signal, report, async () => {
+    const positions = await Promise.all(followers.map((follower) => follower.position()));
+    const from = positions.reduce(earlier);
+    for await (const batch of log.follow(FILE_STREAMS, from, signal)) await Promise.all(followers.map((follower) => follower.take(batch)));
+  });
+}
+
+export function projectionFollower(rows: ProjectionRows): Follower {
+  return { position: () => rows.oldestPosition(), take: (events) => rows.apply(events) };
+}
+
+function earlier(a: string | null, b: string | null): string | null {
+  return a === null || b === null ? null : BigInt(a) < BigInt(b) ? a : b;
+}
