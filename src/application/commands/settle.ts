@@ -1,11 +1,13 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { ResolveAnswer, StandingAnswer } from '../../catalogue/answers.js';
 import type { AbandonBody, ResolveBody } from '../../catalogue/commands.js';
+import type { FileEvent } from '../../catalogue/events.js';
 import { abandonDispatch, renewLease, resolveProposal } from '../../domain/settle.js';
 import type { FileState } from '../../domain/state.js';
 import { nextOf, standing } from '../answers.js';
 import { NotFound } from '../errors.js';
 import type { Call } from '../file-command.js';
+import type { WholeHistory } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
 import { knownDispatch, streamOf } from '../known.js';
 
@@ -27,6 +29,14 @@ export class AbandonDispatchHandler implements ICommandHandler<AbandonDispatchCo
     const { dispatch, context, position } = await this.handling.handle({
       ...{ stream: streamOf('d', dispatchId), call, dispatchId },
       knows: (state) => state.dispatches.has(dispatchId),
+      repeats: {
+        suspects: (state) => {
+          const known = state.dispatches.get(dispatchId);
+          return known === undefined || (known.status === 'closed' && known.cause === 'caller');
+        },
+        find: (whole) =>
+          causeOf(whole, ({ type, data }) => type === 'DispatchClosed' && data.dispatchId === dispatchId && data.cause === 'caller'),
+      },
       decide: (state, now) => abandonDispatch(state, knownDispatch(state, dispatchId), body.reason ?? null, now),
     });
     // Nothing was decided from evidence here, so there is no decision to name: only what the caller's own word led to.
@@ -78,6 +88,14 @@ export class ResolveProposalHandler implements ICommandHandler<ResolveProposalCo
     const { seen: dispatch, position } = await this.handling.handle({
       ...{ stream: streamOf('p', proposalId), call, dispatchId: null },
       knows: (state) => state.dispatches.has(dispatchOfProposal(state) ?? ''),
+      repeats: {
+        suspects: (state) => !state.proposals.has(proposalId),
+        find: (whole) =>
+          causeOf(
+            whole,
+            ({ type, data }) => type === 'ProposalResolved' && data.proposalId === proposalId && data.resolution === body.resolution,
+          ),
+      },
       see: (state) => {
         const dispatchId = dispatchOfProposal(state);
         if (dispatchId === undefined) throw new NotFound(`there is no proposal ${proposalId}`);
@@ -87,4 +105,9 @@ export class ResolveProposalHandler implements ICommandHandler<ResolveProposalCo
     });
     return { proposalId, status: body.resolution, next: dispatch.last && nextOf(dispatch.last), ...standing(dispatch, position) };
   }
+}
+
+/** The command that brought about what a call asks for: asked again, it gets that command's answer. */
+function causeOf({ events }: WholeHistory, fits: (event: FileEvent) => boolean): string | null {
+  return events.find(({ event }) => fits(event as FileEvent))?.metadata.$causationId ?? null;
 }
