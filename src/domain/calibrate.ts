@@ -45,7 +45,12 @@ export function calibrate(evidence: Evidence, policy: Policy): LiveSignal[] {
       ...witnesses(evidence, thrashes),
     });
 
-  return signals.sort((a, b) => b.occurrences - a.occurrences || b.newest - a.newest);
+  // Two patterns of the same attempts are told apart by name, so that the order never hangs on how the state came about.
+  return signals.sort((a, b) => b.occurrences - a.occurrences || b.newest - a.newest || (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+function nameOf({ code, pattern }: LiveSignal): string {
+  return code ?? pattern ?? '';
 }
 
 function witnesses(evidence: Evidence, fits: (keys: string[]) => boolean): { evidence: string[]; newest: number } {

@@ -68,7 +68,7 @@ function packEvidence({ model, failures, tallies }: Evidence) {
   const live = [...failures.values()];
   return {
     model,
-    labels: [...tallies].map(([key, { pattern, code }]) => [key, { pattern, code }] as const),
+    labels: [...tallies].map(([key, { pattern, code }]) => [key, { pattern, code }] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
     attemptIds: live.map(({ attemptId }) => attemptId),
     ofTask: live.map(({ taskId }) => numberOf(tasks, taskId)),
     ofSet: live.map(({ set }) => numberOf(sets, set)),

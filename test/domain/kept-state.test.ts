@@ -59,6 +59,24 @@ describe('a state that is kept between commands', () => {
     );
   });
 
+  it('names the same of two signals that came of the very same attempts, however it came about', () => {
+    const named = (...codes: string[]) => {
+      const file = new FileHistory(lawPolicy);
+      file.failedBefore('t', [codes[0]!, codes, codes]);
+      const dispatch = file.open({ task: 't', budget: 9 });
+      file.attempt(dispatch, fail(...codes));
+      file.attempt(dispatch, pass());
+      file.failedBefore('u', [codes, codes]);
+      const again = file.open({ task: 'u', budget: 9 });
+      file.attempt(again, fail(...codes));
+      return file.attempt(again, fail(...codes)).next.pattern;
+    };
+    expect([named('E0308', 'E0106'), named('E0106', 'E0308')]).toEqual([
+      'e0106_missing_lifetime_specifier',
+      'e0106_missing_lifetime_specifier',
+    ]);
+  });
+
   it('decides the same when old closed dispatches are dropped from it, and goes on to the same', () => {
     const file = new FileHistory(lawPolicy);
     for (let i = 0; i < KEPT_CLOSED + 20; i += 1) file.failedBefore(`t${i % 7}`, [['E0308', 'E0599', 'E0277'][i % 3]!]);

@@ -47,7 +47,7 @@ export function naiveSignals(events: readonly FileEvent[], configuration: string
     .filter((one) => one.keys.size > 0 && !stuck.some((key) => one.keys.has(key)));
   if (rest.length >= 6 && new Set(rest.flatMap((one) => [...one.keys])).size >= 3)
     signals.push({ kind: 'per_file', key: '', occurrences: rest.length, newest: rest.at(-1)!.place });
-  return signals.sort((a, b) => b.occurrences - a.occurrences || b.newest - a.newest);
+  return signals.sort((a, b) => b.occurrences - a.occurrences || b.newest - a.newest || (a.key < b.key ? -1 : 1));
 }
 
 /** Every configuration's signals, as lines. */
