@@ -37,17 +37,8 @@ import {
   REBUILDS,
 } from './application/ports.js';
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
+import { PageOfHandler } from './application/queries/lists.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
-import {
-  CapturesHandler,
-  CorrectionPairsHandler,
-  DispatchesHandler,
-  FilesHandler,
-  HistogramsHandler,
-  PatternsHandler,
-  ProposalsHandler,
-  SignalsHandler,
-} from './application/queries/read-models.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
 import { runRebuilds } from './application/run-rebuilds.js';
 import { sagaFollower, settleWhatIsOverdue } from './application/run-saga.js';
@@ -132,9 +123,8 @@ export async function assemble(given: {
           ResolveProposalHandler,
         ],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
-        ...[HistogramsHandler, DispatchesHandler, ProposalsHandler, CorrectionPairsHandler],
+        PageOfHandler,
         ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler],
-        ...[FilesHandler, SignalsHandler, CapturesHandler, PatternsHandler],
       ],
     },
     run: () => {

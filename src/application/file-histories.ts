@@ -9,12 +9,12 @@ import type { Metrics } from './metrics.js';
 import type { EventLog, Snapshots, StoredEvent } from './ports.js';
 import { pause } from './timing.js';
 
-/** The cache's bound: what the states in it hold in all, counted in attempts, failures, tasks and dispatches (about 0.4 KB each). */
+/** The cache's bound: what the states in it hold in all, in units of about 0.4 KB; see {@link weigh}. */
 const MOST_HELD = 250_000;
 /** A stream that has grown by this many events since its snapshot gets a new one. */
 const SNAPSHOT_EVERY = 1_000;
 /** Closed dispatches are pruned when this many are held, not at every event. */
-const PRUNE_FROM = 250;
+const PRUNE_FROM = 75;
 
 const CLOSING = Symbol('closing');
 
@@ -155,7 +155,8 @@ function takeStored(history: FileHistory, { event, metadata, position }: StoredE
   take(history, event as FileEvent, metadata, position);
 }
 
+/** A dispatch carries its last decision with the evidence, an attempt its patterns. */
 function weigh({ state, keys }: Cached): number {
   const failures = [...state.evidence.values()].reduce((sum, evidence) => sum + evidence.failures.size, 0);
-  return 10 + state.attempts.size + state.dispatches.size + state.tasks.size + state.histogram.size + failures + keys.size;
+  return 10 + 2 * state.attempts.size + 8 * state.dispatches.size + state.tasks.size + state.histogram.size + failures + keys.size;
 }

@@ -108,41 +108,10 @@ function verdictReached(state: FileState, data: EventData<'VerdictReached'>): Fi
   const spends = data.seat === 'builder' && data.verdict !== 'blocked';
   const before = state.dispatches.get(data.dispatchId);
   const nth = spends && before !== undefined ? before.counted + 1 : data.attempt;
-  const {
-    attemptId,
-    dispatchId,
-    attempt: number,
-    seat,
-    model,
-    configuration,
-    taskId,
-    verdict,
-    signature,
-    infraKind,
-    late,
-    imported,
-    at,
-  } = data;
-  const attempt: AttemptState = {
-    ...{
-      attemptId,
-      dispatchId,
-      attempt: number,
-      nth,
-      seat,
-      model,
-      configuration,
-      taskId,
-      verdict,
-      signature,
-      infraKind,
-      late,
-      imported,
-      at,
-    },
-    patterns: distinct(data.patterns),
-  };
-  state.attempts.set(attemptId, attempt);
+  // What stays in the event only is left out: a state is kept, and stored.
+  const { repo: _repo, targetFile: _file, classifierVersion: _version, confidence: _confidence, disagreement: _other, ...kept } = data;
+  const attempt: AttemptState = { ...kept, patterns: distinct(data.patterns), nth };
+  state.attempts.set(data.attemptId, attempt);
   countVerdict(state, attempt);
   return state;
 }

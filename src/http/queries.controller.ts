@@ -3,17 +3,8 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiDefaultResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { verifierInput } from '../application/attempt-facts.js';
+import { PageOf } from '../application/queries/lists.js';
 import { AttemptById, DispatchById, MemoryOfFile } from '../application/queries/live.js';
-import {
-  Captures,
-  CorrectionPairs,
-  Dispatches,
-  Files,
-  Histograms,
-  Patterns,
-  Proposals,
-  Signals,
-} from '../application/queries/read-models.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import * as queries from '../catalogue/queries.js';
@@ -38,7 +29,7 @@ export class QueriesController {
   @Get('dispatches')
   @ApiOkResponse({ standardSchema: answers.page })
   dispatches(@Query({ schema: queries.dispatchesQuery }) query: queries.DispatchesQuery): Promise<object> {
-    return this.queries.execute(new Dispatches(query));
+    return this.queries.execute(new PageOf('dispatches', query));
   }
 
   @Get('dispatches/:dispatchId')
@@ -58,13 +49,13 @@ export class QueriesController {
   @Get('proposals')
   @ApiOkResponse({ standardSchema: answers.page })
   proposals(@Query({ schema: queries.proposalsQuery }) query: queries.ProposalsQuery): Promise<object> {
-    return this.queries.execute(new Proposals(query));
+    return this.queries.execute(new PageOf('proposals', query));
   }
 
   @Get('histograms')
   @ApiOkResponse({ standardSchema: answers.page })
   histograms(@Query({ schema: queries.histogramsQuery }) query: queries.HistogramsQuery): Promise<object> {
-    return this.queries.execute(new Histograms(query));
+    return this.queries.execute(new PageOf('histograms', query));
   }
 
   @Get('correction-pairs')
@@ -74,7 +65,7 @@ export class QueriesController {
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object | string> {
-    const page = await this.queries.execute(new CorrectionPairs(query));
+    const page = await this.queries.execute(new PageOf('correction-pairs', query));
     if (query.format === undefined && !accept?.includes(NDJSON)) return page;
     asLines(reply, '/v1/correction-pairs', query, page.nextCursor);
     return trainingLines(page.items, query.format);
@@ -87,7 +78,7 @@ export class QueriesController {
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object | string> {
-    const page = await this.queries.execute(new Captures(query));
+    const page = await this.queries.execute(new PageOf('captures', query));
     if (!accept?.includes(NDJSON)) return page;
     asLines(reply, '/v1/captures', query, page.nextCursor);
     return page.items.map((item) => `${JSON.stringify(item)}\n`).join('');
@@ -96,19 +87,19 @@ export class QueriesController {
   @Get('files')
   @ApiOkResponse({ standardSchema: answers.page })
   files(@Query({ schema: queries.filesQuery }) query: queries.FilesQuery): Promise<object> {
-    return this.queries.execute(new Files(query));
+    return this.queries.execute(new PageOf('files', query));
   }
 
   @Get('signals')
   @ApiOkResponse({ standardSchema: answers.page })
   signals(@Query({ schema: queries.signalsQuery }) query: queries.SignalsQuery): Promise<object> {
-    return this.queries.execute(new Signals(query));
+    return this.queries.execute(new PageOf('signals', query));
   }
 
   @Get('patterns')
   @ApiOkResponse({ standardSchema: answers.page })
   patterns(@Query({ schema: queries.patternsQuery }) query: queries.PatternsQuery): Promise<object> {
-    return this.queries.execute(new Patterns(query));
+    return this.queries.execute(new PageOf('patterns', query));
   }
 
   @Post('classify')

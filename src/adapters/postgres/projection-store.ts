@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Change, ProjectedEvent, Projection, Row, RowKey, Rows } from '../../../projections/projection.js';
 import type { ProjectionRows, StoredEvent } from '../../application/ports.js';
 import { transaction } from './pool.js';
-import { asText, createStatements, deleteByKeys, fromDatabase, quoted, SCHEMA, selectByKeys, upsert } from './tables.js';
+import { asText, byKeys, createStatements, fromDatabase, quoted, SCHEMA, upsert } from './tables.js';
 
 /**
  * The checkpoint of whoever takes projections along: how far events were handed to all of them, also to those whose rows are of another
@@ -113,7 +113,7 @@ async function load(client: pg.PoolClient, schema: string, projection: Projectio
   for (const [name, table] of Object.entries(projection.tables)) {
     const wanted = distinct.filter((key) => key.table === name).map(({ key }) => key);
     if (wanted.length === 0) continue;
-    const { rows } = await client.query(selectByKeys(schema, projection.name, name, table, wanted));
+    const { rows } = await client.query(byKeys('SELECT *', schema, projection.name, name, table, wanted));
     for (const row of rows) known.set(idOf({ table: name, key: table.key.map((column) => String(row[column])) }), fromDatabase(row));
   }
   return known;
@@ -125,6 +125,6 @@ async function store(client: pg.PoolClient, schema: string, projection: Projecti
     const kept = own.flatMap(({ row }) => (row === null ? [] : [row]));
     const removed = own.filter(({ row }) => row === null).map(({ key }) => key);
     if (kept.length > 0) await client.query(upsert(schema, projection.name, name, table, kept));
-    if (removed.length > 0) await client.query(deleteByKeys(schema, projection.name, name, table, removed));
+    if (removed.length > 0) await client.query(byKeys('DELETE', schema, projection.name, name, table, removed));
   }
 }

@@ -43,32 +43,18 @@ export function fromDatabase(row: Row): Row {
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, value instanceof Date ? value.toISOString() : value]));
 }
 
-/** A statement that reads all rows of the given keys, with its parameters: one text array for each key column. */
-export function selectByKeys(
+/** A statement about all rows of the given keys, with its parameters: one text array for each key column. */
+export function byKeys(
+  verb: 'SELECT *' | 'DELETE',
   schema: string,
   projection: string,
   name: string,
   table: Table,
   keys: string[][],
 ): { text: string; values: unknown[] } {
+  const columns = table.key.map(quoted).join(', ');
   return {
-    text: `SELECT * FROM ${tableName(schema, projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
-    values: columnsOf(
-      keys.map((key) => key.map(asText)),
-      table.key.length,
-    ),
-  };
-}
-
-export function deleteByKeys(
-  schema: string,
-  projection: string,
-  name: string,
-  table: Table,
-  keys: string[][],
-): { text: string; values: unknown[] } {
-  return {
-    text: `DELETE FROM ${tableName(schema, projection, name)} WHERE (${table.key.map(quoted).join(', ')}) IN (SELECT * FROM ${unnest(table.key.length)})`,
+    text: `${verb} FROM ${tableName(schema, projection, name)} WHERE (${columns}) IN (SELECT * FROM ${unnest(table.key.length)})`,
     values: columnsOf(
       keys.map((key) => key.map(asText)),
       table.key.length,
