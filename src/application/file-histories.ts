@@ -10,9 +10,9 @@ import type { EventLog, Snapshots, StoredEvent } from './ports.js';
 import { pause } from './timing.js';
 
 /** The cache's bound: what the states in it hold in all, in units of about 0.4 KB; see {@link weigh}. */
-const MOST_HELD = 250_000;
+const MOST_HELD = 1_000_000;
 /** A stream that has grown by this many events since its snapshot gets a new one. */
-const SNAPSHOT_EVERY = 1_000;
+const SNAPSHOT_EVERY = 500;
 /** Closed dispatches are pruned when this many are held, not at every event. */
 const PRUNE_FROM = 75;
 
