@@ -221,4 +221,3 @@ export type MemoryAnswer = z.infer<typeof memoryAnswer>;
 export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
 export type VerifyAnswer = z.infer<typeof verifyAnswer>;
 export type RebuildAnswer = z.infer<typeof rebuildAnswer>;
-export type NextStep = z.infer<typeof nextStep>;

@@ -1,3 +1,4 @@
+import { codeOf } from '../catalogue/primitives.js';
 import type { Category } from './categories.js';
 import { rustcCodes } from './data/rustc-codes.js';
 import { typescriptCodes } from './data/typescript-codes.js';
@@ -64,18 +65,12 @@ export const patternOfTest = (kind: string, test: string): string => {
   return `${kind}:${name}`;
 };
 
-const CALLERS_CODE = /^(e\d{4}|ts\d{4,5})(_.*)?$/is;
-
 /** A pattern that a caller sent: a bare code is completed, a label of the caller's own is kept, `unknown` is not a pattern. */
 export const patternFromCaller = (text: string): ErrorPattern | null => {
   const sent = text.trim();
   if (sent === '' || sent.toLowerCase() === 'unknown') return null;
-  const match = CALLERS_CODE.exec(sent);
-  if (match?.[1] === undefined) return { pattern: sent, code: null, category: 'unknown', file: null, count: 1 };
-  const code = match[1].toUpperCase();
-  const labelled = match[2] !== undefined && match[2].length > 1;
+  const code = codeOf(sent);
+  if (code === null) return { pattern: sent, code: null, category: 'unknown', file: null, count: 1 };
+  const labelled = sent.length > code.length + '_'.length;
   return { pattern: labelled ? sent : patternOfCode(code), code, category: categoryOfCode(code), file: null, count: 1 };
 };
-
-/** What a pattern is counted by: its code where it has one (the label is only a label), else all of it. */
-export const patternKey = (pattern: { pattern: string; code: string | null }): string => pattern.code ?? pattern.pattern;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import { patternKey } from '../../src/catalogue/primitives.js';
 import { categories } from '../../src/verifier/categories.js';
 import { rustcCodes } from '../../src/verifier/data/rustc-codes.js';
 import { typescriptCodes } from '../../src/verifier/data/typescript-codes.js';
-import { patternFromCaller, patternKey, patternOfCode, slugOf } from '../../src/verifier/patterns.js';
+import { patternFromCaller, patternOfCode, slugOf } from '../../src/verifier/patterns.js';
 
 describe('a pattern that a caller sends', () => {
   test.each([
