@@ -39,6 +39,7 @@ import {
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
 import { PageOfHandler } from './application/queries/lists.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
+import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
 import { runRebuilds } from './application/run-rebuilds.js';
 import { sagaFollower, settleWhatIsOverdue } from './application/run-saga.js';
@@ -123,6 +124,7 @@ export async function assemble(given: {
           ResolveProposalHandler,
         ],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
+        StoryOfDispatchHandler,
         PageOfHandler,
         ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler],
       ],

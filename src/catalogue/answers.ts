@@ -164,6 +164,63 @@ export const dispatchAnswer = z.strictObject({
   position,
 });
 
+/**
+ * One dispatch, told in order. Of a decision: what was known when it was made, null where it cannot be told. `texts` are named by the
+ * streams that hold them; `afterClosing`: the dispatch was over by then. `nextCursor` where there is more.
+ */
+export const storyAnswer = z.strictObject({
+  repo: name,
+  targetFile: z.string(),
+  taskId: name,
+  model: name,
+  frontier: name.nullable(),
+  budget: z.number().int(),
+  coldStart: z.boolean(),
+  ...dispatchStanding.shape,
+  steps: z.array(
+    z.strictObject({
+      at: instant,
+      says: z.string(),
+      afterClosing: z.boolean(),
+      event: z.strictObject({
+        type: z.string(),
+        stream: z.string(),
+        revision: z.number().int(),
+        eventId: z.string(),
+        commandId: z.string(),
+        actor: z.string(),
+      }),
+      decision: z
+        .strictObject({
+          step,
+          rule: z.string(),
+          terminal: z.boolean(),
+          detail: z.string(),
+          policy: z.string(),
+          evidence: z.array(z.string()),
+          basedOn: z.array(basedOn),
+          known: z
+            .strictObject({
+              revision: z.number().int(),
+              passed: z.number().int(),
+              failed: z.number().int(),
+              blocked: z.number().int(),
+              signals: z.array(z.strictObject({ configuration: z.string(), kind: signalKind, pattern: z.string().nullable() })),
+              attemptsSpent: z.number().int().nullable(),
+              budget: z.number().int().nullable(),
+            })
+            .nullable(),
+        })
+        .optional(),
+      evidence: z.array(z.string()).optional(),
+      texts: z.array(z.strictObject({ field: z.string(), stream: z.string(), bytes: z.number().int() })),
+      links: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+    }),
+  ),
+  nextCursor: z.string().nullable(),
+  position,
+});
+
 /** Of an audit: `checked` decisions were decided again; `found` mismatches, of which the first 1,000 are listed. */
 export const verifyAnswer = z.strictObject({
   checked: z.number().int(),
@@ -219,5 +276,6 @@ export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ResolveAnswer = z.infer<typeof resolveAnswer>;
 export type MemoryAnswer = z.infer<typeof memoryAnswer>;
 export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
+export type StoryAnswer = z.infer<typeof storyAnswer>;
 export type VerifyAnswer = z.infer<typeof verifyAnswer>;
 export type RebuildAnswer = z.infer<typeof rebuildAnswer>;

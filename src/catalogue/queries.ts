@@ -33,6 +33,11 @@ export const auditStateQuery = z.strictObject({
   at: instant.optional(),
 });
 
+/** `GET /v1/audit/dispatches/{dispatchId}`: `cursor` is the `nextCursor` of the answer before. */
+export const storyQuery = z
+  .strictObject({ cursor: wholeNumber.default(0), limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(200) })
+  .transform(({ cursor, limit }) => ({ from: cursor, limit }));
+
 /** `POST /v1/audit/verify`: one file, all files of a repo, or the whole log. */
 export const verifyBody = z.strictObject({ repo: name.optional(), targetFile: targetFile.optional() }).default({});
 
@@ -106,6 +111,7 @@ export const patternsQuery = z.strictObject({
 
 export type MemoryQuery = z.infer<typeof memoryQuery>;
 export type AuditStateQuery = z.infer<typeof auditStateQuery>;
+export type StoryQuery = z.infer<typeof storyQuery>;
 export type VerifyBody = z.infer<typeof verifyBody>;
 export type DispatchQuery = z.infer<typeof dispatchQuery>;
 export type AuditEventsQuery = z.infer<typeof auditEventsQuery>;

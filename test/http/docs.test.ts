@@ -43,6 +43,7 @@ test('every route is listed, and nothing else', () => {
       'GET /v1/patterns',
       'GET /v1/audit/events',
       'GET /v1/audit/state',
+      'GET /v1/audit/dispatches/{dispatchId}',
       'POST /v1/audit/verify',
       'POST /v1/rebuilds',
       'GET /v1/rebuilds/{id}',
