@@ -16,6 +16,7 @@ import { ProjectionStore } from './adapters/postgres/projection-store.js';
 import { PostgresReadModels } from './adapters/postgres/read-models.js';
 import { PostgresRebuilds } from './adapters/postgres/rebuild-store.js';
 import { PostgresSnapshots } from './adapters/postgres/snapshots.js';
+import { AdoptPolicyHandler } from './application/commands/adopt-policy.js';
 import { OpenDispatchHandler } from './application/commands/open-dispatch.js';
 import { CancelRebuildHandler, RebuildByIdHandler, StartRebuildHandler } from './application/commands/rebuild.js';
 import { RecordAttemptHandler } from './application/commands/record-attempt.js';
@@ -25,6 +26,8 @@ import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
 import { Metrics } from './application/metrics.js';
 import { Payloads } from './application/payloads.js';
+import { Policies } from './application/policies.js';
+import { PolicyCommands } from './application/policy-commands.js';
 import {
   CLOCK,
   type Clock,
@@ -39,6 +42,7 @@ import {
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
 import { PageOfHandler } from './application/queries/lists.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
+import { PolicyOfRepoHandler } from './application/queries/policy.js';
 import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
 import { runRebuilds } from './application/run-rebuilds.js';
@@ -46,6 +50,7 @@ import { sagaFollower, settleWhatIsOverdue } from './application/run-saga.js';
 import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
 import { HealthController } from './http/health.controller.js';
+import { PolicyController } from './http/policy.controller.js';
 import { QueriesController } from './http/queries.controller.js';
 import { RebuildsController } from './http/rebuilds.controller.js';
 
@@ -87,7 +92,8 @@ export async function assemble(given: {
   const snapshots = new PostgresSnapshots(pool);
   const rebuilds = new PostgresRebuilds(pool, projections);
   const histories = new FileHistories(log, snapshots, metrics, report);
-  const handling = new CommandHandling(log, histories, clock, ids, metrics);
+  const policies = new Policies(log);
+  const handling = new CommandHandling(log, histories, policies, clock, ids, metrics);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
@@ -102,7 +108,7 @@ export async function assemble(given: {
     module: {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
-      controllers: [AuditController, CommandsController, QueriesController, RebuildsController, HealthController],
+      controllers: [AuditController, CommandsController, QueriesController, PolicyController, RebuildsController, HealthController],
       providers: [
         { provide: EVENT_LOG, useValue: log },
         { provide: IDS, useValue: ids },
@@ -114,6 +120,8 @@ export async function assemble(given: {
         { provide: Metrics, useValue: metrics },
         { provide: FileHistories, useValue: histories },
         { provide: CommandHandling, useValue: handling },
+        { provide: Policies, useValue: policies },
+        { provide: PolicyCommands, useValue: new PolicyCommands(log, clock, ids) },
         { provide: Payloads, useValue: new Payloads(log, given.payloadLimit) },
         ...[
           OpenDispatchHandler,
@@ -123,6 +131,7 @@ export async function assemble(given: {
           HeartbeatHandler,
           ResolveProposalHandler,
         ],
+        ...[AdoptPolicyHandler, PolicyOfRepoHandler],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,
         PageOfHandler,

@@ -1,4 +1,4 @@
-import type { FileEvent } from '../catalogue/events.js';
+import type { AnvilEvent, FileEvent } from '../catalogue/events.js';
 import { checkEvent, currentVersion } from '../catalogue/versions.js';
 import { chainHash } from '../domain/chain.js';
 import { uuidOf } from '../domain/ids.js';
@@ -8,11 +8,17 @@ import { type FileHistory, shortKey, type WholeHistory } from './file-history.js
 import type { EventLog, NewEvent } from './ports.js';
 
 /** An event on its way into the log: as rules see it, and as the store gets it. */
-export type Chained = NewEvent & { event: FileEvent };
+export type Chained<E extends AnvilEvent = FileEvent> = NewEvent & { event: E };
 
 /** A command's events, ready to be appended: checked against their schemas and linked to the stream's hash chain. */
-export function chained(history: FileHistory, events: FileEvent[], commandId: string, dispatchId: string | null, call: Call): Chained[] {
-  let previousHash = history.head?.hash ?? null;
+export function chained<E extends AnvilEvent>(
+  head: { hash: string } | undefined,
+  events: E[],
+  commandId: string,
+  dispatchId: string | null,
+  call: Call,
+): Chained<E>[] {
+  let previousHash = head?.hash ?? null;
   return events.map((event, index) => {
     const { type, data } = checkEvent(event);
     const ownDispatch = 'dispatchId' in data ? data.dispatchId : null;

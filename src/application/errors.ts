@@ -8,6 +8,11 @@ export class KeyReused extends Error {
   override name = 'KeyReused';
 }
 
+/** The caller changes what it has not seen, by its own `If-Match`: HTTP answers 412. */
+export class PreconditionFailed extends Error {
+  override name = 'PreconditionFailed';
+}
+
 /** Input that is well-formed and still cannot be meant: HTTP answers 400 and names the field. */
 export class InvalidField extends Error {
   override name = 'InvalidField';

@@ -1,7 +1,5 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
-import { defaultPolicy, type Policy } from '../catalogue/policy.js';
-import { canonicalJson } from '../domain/chain.js';
-import { sha256 } from '../domain/ids.js';
+import { inForce, type PolicyState, policyRevisionOf } from '../domain/policy-in-force.js';
 import type { Context } from '../domain/recorder.js';
 import type { FileState } from '../domain/state.js';
 import { type Chained, chained, extentOf, sameKey } from './command-events.js';
@@ -10,13 +8,13 @@ import type { FileCommand, Handled } from './file-command.js';
 import type { FileHistories } from './file-histories.js';
 import { type FileHistory, fold, type Position, positionOf } from './file-history.js';
 import type { Metrics } from './metrics.js';
+import type { Policies, PolicyHistory } from './policies.js';
 import { type Clock, type EventLog, type Ids, StoreUnavailable, WrongRevision } from './ports.js';
 
 /** Conflicts with other instances in a row before the caller is told to come back: commands of this one take turns. */
 const TRIES = 20;
 /** How often an append whose outcome is unknown is made again, with the same event ids, to learn it. */
 const RESOLVING_TRIES = 3;
-const DEFAULT_POLICY_HASH = sha256(canonicalJson(defaultPolicy));
 
 type Plan<S> = { earlier: string } | { earlier: null; commandId: string; state: FileState; context: Context; seen: S; events: FileEvent[] };
 
@@ -25,6 +23,7 @@ export class CommandHandling {
   constructor(
     private readonly log: EventLog,
     private readonly histories: FileHistories,
+    private readonly policies: Policies,
     private readonly clock: Clock,
     private readonly ids: Ids,
     private readonly metrics: Metrics,
@@ -35,14 +34,14 @@ export class CommandHandling {
     return this.histories.turn(command.stream, () => this.inTurn(command));
   }
 
-  /** Where and when a decision or a query on a file is made: now, under the policy in force. */
-  contextOf(stream: string, { repo, targetFile }: { repo: string; targetFile: string }): Context {
-    return { repo, targetFile, stream, now: this.clock.now(), policy: defaultPolicy, policyHash: DEFAULT_POLICY_HASH };
+  /** Where and when a decision or a query on a file is made: now, under the policy in force at the head of the repo's policy stream. */
+  async contextOf(stream: string, where: { repo: string; targetFile: string }): Promise<Context> {
+    return this.contextUnder((await this.policies.current(where.repo)).state, stream, where);
   }
 
-  /** The policy that a decision names, if it is known. */
-  policyOf(hash: string): Policy | undefined {
-    return hash === DEFAULT_POLICY_HASH ? defaultPolicy : undefined;
+  /** The same under another policy, such as that of the past. */
+  contextUnder(policy: PolicyState, stream: string, { repo, targetFile }: { repo: string; targetFile: string }): Context {
+    return { repo, targetFile, stream, now: this.clock.now(), ...inForce(policy, repo, targetFile) };
   }
 
   /**
@@ -54,10 +53,11 @@ export class CommandHandling {
     const randomId = this.ids.uuid();
     for (let tried = 0; tried < TRIES; tried += 1) {
       const atHand = tried === 0 && command.texts?.pending !== true ? this.histories.atHand(stream) : undefined;
+      const policy = this.readPolicy(command.where ?? atHand?.where);
       const history = atHand ?? (await this.histories.current(stream));
       let plan: Plan<S>;
       try {
-        plan = await this.plan(command, history, randomId);
+        plan = await this.plan(command, history, randomId, policy);
       } catch (error) {
         if (atHand !== undefined) continue;
         throw error;
@@ -71,7 +71,7 @@ export class CommandHandling {
       await command.texts?.write();
       const before = history.state.revision;
       try {
-        const position = await this.append(history, chained(history, events, commandId, command.dispatchId, command.call));
+        const position = await this.append(history, chained(history.head, events, commandId, command.dispatchId, command.call));
         for (const { type, data } of events)
           if (type === 'NextStepDecided') this.metrics.decisions.inc({ step: data.step, rule: data.rule });
         const after = state === history.state ? state : (await this.histories.whole(stream)).state;
@@ -86,8 +86,20 @@ export class CommandHandling {
     throw new StoreUnavailable(`${TRIES} other writers in a row were faster on ${stream}`);
   }
 
+  /** Begun beside the read of the file, where it is known whose policy it is. Who does not come to ask for it does not miss its failure. */
+  private readPolicy(where: { repo: string } | undefined): Promise<PolicyHistory> | undefined {
+    const policy = where && this.policies.current(where.repo);
+    policy?.catch(() => {});
+    return policy;
+  }
+
   /** What a command leads to on a history, or the command of the past that it repeats. Nothing is stored. */
-  private async plan<S>(command: FileCommand<S>, history: FileHistory, randomId: string): Promise<Plan<S>> {
+  private async plan<S>(
+    command: FileCommand<S>,
+    history: FileHistory,
+    randomId: string,
+    policy: Promise<PolicyHistory> | undefined,
+  ): Promise<Plan<S>> {
     const { stream } = command;
     const commandId = command.commandId?.(stream, history.state) ?? randomId;
     const earlier = (await this.madeBefore(command, history)) ?? (history.recent.has(commandId) ? commandId : null);
@@ -95,7 +107,8 @@ export class CommandHandling {
     const where = command.where ?? history.where;
     if (where === undefined) throw new NotFound('nothing is known of this id');
     const state = command.knows?.(history.state) === false ? (await this.histories.whole(stream)).state : history.state;
-    const context = this.contextOf(stream, where);
+    const { state: underWhat } = await (policy ?? this.policies.current(where.repo));
+    const context = this.contextUnder(underWhat, stream, where);
     const seen = command.see?.(state, context) as S;
     return { earlier, commandId, state, context, seen, events: command.decide(state, context) };
   }
@@ -126,10 +139,17 @@ export class CommandHandling {
     const whole = await this.histories.whole(command.stream);
     const { first, end } = extentOf(whole, commandId);
     const events = whole.events.slice(first, end).map(({ event }) => event as FileEvent);
-    const context = { ...this.contextOf(command.stream, whole.where!), now: events[0]!.data.at };
+    const context = { ...(await this.contextThen(command.stream, whole.where!, events)), now: events[0]!.data.at };
     const seen = command.see?.(fold(command.stream, whole.events.slice(0, first)).state, context) as S;
     const after = fold(command.stream, whole.events.slice(0, end));
     return { ...outcome(command, after.state, events), seen, context, position: positionOf(after) };
+  }
+
+  /** What a command of the past was decided under, as its decision says; where it decided nothing, what is in force now. */
+  private async contextThen(stream: string, where: { repo: string; targetFile: string }, events: FileEvent[]): Promise<Context> {
+    const decision = events.find((event) => event.type === 'NextStepDecided')?.data as EventData<'NextStepDecided'> | undefined;
+    if (decision === undefined) return this.contextOf(stream, where);
+    return this.contextUnder(await this.policies.asOf(where.repo, policyRevisionOf(decision.basedOn, where.repo)), stream, where);
   }
 }
 

@@ -53,10 +53,10 @@ export interface EventLog {
   /** The names of all streams that begin with a prefix and hold events now, each once. */
   streams(prefix: string): AsyncIterable<string>;
   /**
-   * All events in streams whose name begins with a prefix, in commit order: those after a position (null: from the start), then live
+   * All events in streams whose name begins with one of the prefixes, in commit order: those after a position (null: from the start), then live
    * ones, in batches of what is at hand. Resumes by itself after a fault; ends when `signal` aborts. `most` bounds a batch.
    */
-  follow(prefix: string, after: string | null, signal: AbortSignal, most?: number): AsyncIterable<StoredEvent[]>;
+  follow(prefixes: readonly string[], after: string | null, signal: AbortSignal, most?: number): AsyncIterable<StoredEvent[]>;
   /** The commit position of the newest event of the log; null while it is empty. */
   head(): Promise<string | null>;
   /** How many events of streams with the prefix lie after a position, looking at no more than `limit`, and when the oldest was created. */

@@ -1,8 +1,8 @@
-import { FILE_STREAMS } from '../domain/ids.js';
+import { FOLLOWED_STREAMS } from '../domain/ids.js';
 import type { EventLog, ProjectionRows, StoredEvent } from './ports.js';
 import { keepGoing } from './timing.js';
 
-/** Something that goes through the events of files in order, each at least once, and knows what it has seen. */
+/** Something that goes through the events of files and policies in order, each at least once, and knows what it has seen. */
 export interface Follower {
   /** The position after which it still has to see events; null: from the start. */
   position(): Promise<string | null>;
@@ -23,7 +23,8 @@ export async function runFollowers(
   await keepGoing('the projections and the saga', signal, report, async () => {
     const positions = await Promise.all(followers.map((follower) => follower.position()));
     const from = positions.reduce(earlier);
-    for await (const batch of log.follow(FILE_STREAMS, from, signal)) await Promise.all(followers.map((follower) => follower.take(batch)));
+    for await (const batch of log.follow(FOLLOWED_STREAMS, from, signal))
+      await Promise.all(followers.map((follower) => follower.take(batch)));
   });
 }
 

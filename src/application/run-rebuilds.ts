@@ -1,4 +1,4 @@
-import { FILE_STREAMS } from '../domain/ids.js';
+import { FOLLOWED_STREAMS } from '../domain/ids.js';
 import type { Clock, EventLog, ProjectionRows, Rebuild, RebuildStore } from './ports.js';
 import { keepGoing, pause } from './timing.js';
 
@@ -48,7 +48,7 @@ async function work(parts: Parts, rebuild: Rebuild, signal: AbortSignal): Promis
 /** Takes the rebuild's rows over the log, from where they stand. */
 async function fill({ log, rebuilds }: Parts, rebuild: Rebuild, rows: ProjectionRows, signal: AbortSignal): Promise<void> {
   const end = BigInt((await log.head()) ?? 0);
-  for await (const batch of log.follow(FILE_STREAMS, await rows.oldestPosition(), signal, BATCH)) {
+  for await (const batch of log.follow(FOLLOWED_STREAMS, await rows.oldestPosition(), signal, BATCH)) {
     await rows.apply(batch);
     const place = BigInt(batch.at(-1)!.position);
     await rebuilds.progress(rebuild.id, batch.length, place >= end ? 1 : Number((place * 10_000n) / end) / 10_000);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { EvidenceDiscounted } from './events/repo-events.js';
 import { basedOn } from './events/shapes.js';
+import { policy } from './policy.js';
 import { carryMode, classification, errorPattern, instant, name, outcome, seat, signalKind, step, verdict } from './primitives.js';
 
 /** A place in a stream: `revision` -1 for an empty one; `commit` is the position that `?after=` takes, null where nothing was stored yet. */
@@ -165,6 +167,20 @@ export const dispatchAnswer = z.strictObject({
 });
 
 /**
+ * What a repo's decisions are made under. `version` counts the changes of the policy, 0 for the one that every repo begins with; `hash`
+ * names it in decisions; `adoptedAt` is null where the repo never said anything. Discounts are listed in the order in which they came.
+ */
+export const policyAnswer = z.strictObject({
+  repo: name,
+  policy,
+  version: z.number().int(),
+  hash: z.string(),
+  adoptedAt: instant.nullable(),
+  discounts: z.array(EvidenceDiscounted.pick({ selector: true, reason: true, at: true })),
+  position,
+});
+
+/**
  * One dispatch, told in order. Of a decision: what was known when it was made, null where it cannot be told. `texts` are named by the
  * streams that hold them; `afterClosing`: the dispatch was over by then. `nextCursor` where there is more.
  */
@@ -276,6 +292,7 @@ export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ResolveAnswer = z.infer<typeof resolveAnswer>;
 export type MemoryAnswer = z.infer<typeof memoryAnswer>;
 export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
+export type PolicyAnswer = z.infer<typeof policyAnswer>;
 export type StoryAnswer = z.infer<typeof storyAnswer>;
 export type VerifyAnswer = z.infer<typeof verifyAnswer>;
 export type RebuildAnswer = z.infer<typeof rebuildAnswer>;

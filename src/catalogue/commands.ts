@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { recordedVerifier, sampling, toolStep, usage } from './events/shapes.js';
+import { policy } from './policy.js';
 import { carryMode, instant, name, verdict } from './primitives.js';
 import { targetFile } from './target-file.js';
 
@@ -103,6 +104,9 @@ export const abandonBody = z.strictObject({ reason: note.nullish() }).default({}
 
 /** `POST /v1/proposals/{proposalId}/resolve` */
 export const resolveBody = z.strictObject({ resolution: z.enum(['accepted', 'rejected']) });
+
+/** `PUT /v1/policy`: the whole policy; what it leaves out is at its default. */
+export const policyBody = policy;
 
 /** `POST /v1/rebuilds`: a projection's name, or `all`. */
 export const rebuildBody = z.strictObject({ projection: name });

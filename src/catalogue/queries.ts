@@ -17,6 +17,9 @@ export const memoryQuery = z.strictObject({ ...ofFile, model: name.optional(), t
 /** `GET /v1/dispatches/{dispatchId}`: `wait` says for how many seconds at most the answer may be held back until the dispatch closes. */
 export const dispatchQuery = z.strictObject({ wait: wholeNumber.pipe(z.number().max(120)).default(0) });
 
+/** `GET` and `PUT /v1/policy` */
+export const policyQuery = z.strictObject({ repo });
+
 /** `GET /v1/audit/events`: from a revision on, in order. */
 export const auditEventsQuery = z.strictObject({
   ...ofFile,
@@ -109,6 +112,7 @@ export const patternsQuery = z.strictObject({
   order: z.enum(['failed']).optional(),
 });
 
+export type PolicyQuery = z.infer<typeof policyQuery>;
 export type MemoryQuery = z.infer<typeof memoryQuery>;
 export type AuditStateQuery = z.infer<typeof auditStateQuery>;
 export type StoryQuery = z.infer<typeof storyQuery>;

@@ -1,6 +1,6 @@
-import type { Policy } from '../catalogue/policy.js';
 import type { SignalKind } from '../catalogue/primitives.js';
 import { type Evidence, evidenceOf, newestFailures } from './evidence.js';
+import { isDiscounted, type PolicyInForce, type Selector } from './policy-in-force.js';
 import type { FileState } from './state.js';
 
 const EVIDENCE_LIMIT = 20;
@@ -28,7 +28,7 @@ export interface LiveSignal {
  * - `per_file`: many failures over many patterns, counting only failures of which no pattern is stuck by itself. A failure without a
  *   known pattern raises nothing, so it is not counted here either.
  */
-export function calibrate(evidence: Evidence, policy: Policy): LiveSignal[] {
+export function calibrate(evidence: Evidence, policy: PolicyInForce): LiveSignal[] {
   const stuck = new Map([...evidence.tallies].filter(([, { failures }]) => failures >= policy.perPattern));
   const signals: LiveSignal[] = [...stuck].map(([key, { pattern, code, failures }]) => ({
     ...{ kind: 'per_pattern', pattern, code, distinctPatterns: null, occurrences: failures, threshold: policy.perPattern },
@@ -59,19 +59,28 @@ function witnesses(evidence: Evidence, fits: (keys: string[]) => boolean): { evi
 }
 
 /** The signals that are live for a configuration on this file, by the failures that count under the policy. */
-export function liveSignals(state: FileState, configuration: string, policy: Policy, now: string): LiveSignal[] {
+export function liveSignals(state: FileState, configuration: string, policy: PolicyInForce, now: string): LiveSignal[] {
   const evidence = state.evidence.get(configuration);
   return evidence === undefined ? [] : calibrate(counting(evidence, policy, now), policy);
 }
 
-/** Without the failures that the policy calls too old, or does not count because they were imported. */
-function counting(evidence: Evidence, policy: Policy, now: string): Evidence {
-  if (policy.failureMaxAgeSeconds === null && policy.importedCount) return evidence;
+/** Without the failures that are discounted, that the policy calls too old, or does not count because they were imported. */
+function counting(evidence: Evidence, policy: PolicyInForce, now: string): Evidence {
+  const discounts = discountsOf(evidence, policy.discounts ?? []);
+  if (policy.failureMaxAgeSeconds === null && policy.importedCount && discounts.length === 0) return evidence;
   const oldest = policy.failureMaxAgeSeconds === null ? null : Date.parse(now) - policy.failureMaxAgeSeconds * 1000;
   const failures = [...evidence.failures.values()].filter(
-    (failure) => (oldest === null || failure.at >= oldest) && (policy.importedCount || !failure.imported),
+    (failure) =>
+      (oldest === null || failure.at >= oldest) &&
+      (policy.importedCount || !failure.imported) &&
+      !discounts.some((selector) => isDiscounted(failure, evidence.sets.get(failure.set)!.keys, selector)),
   );
-  return evidenceOf(evidence.model, failures, evidence.tallies);
+  return failures.length === evidence.failures.size ? evidence : evidenceOf(evidence.model, failures, evidence.tallies);
+}
+
+/** Of a file's discounts, those that can fit evidence of one configuration. */
+function discountsOf({ model }: Evidence, discounts: readonly Selector[]): readonly Selector[] {
+  return discounts.filter((selector) => selector.model === undefined || selector.model === model);
 }
 
 /** What evidence is keyed by: the model (a policy may say otherwise, later; events keep the key that was used). */

@@ -81,7 +81,8 @@ function countPass(state: FileState, attempt: AttemptState): void {
 function countFailure(state: FileState, attempt: AttemptState): void {
   const { attemptId, taskId, patterns, imported, at, configuration, model } = attempt;
   const evidence = state.evidence.get(configuration) ?? noEvidence(model);
-  addFailure(evidence, { attemptId, taskId, imported, at: Date.parse(at), sequence: state.counted }, patterns);
+  const profile = state.dispatches.get(attempt.dispatchId)?.profile ?? null;
+  addFailure(evidence, { attemptId, taskId, imported, profile, at: Date.parse(at), sequence: state.counted }, patterns);
   state.evidence.set(configuration, evidence);
   for (const pattern of patterns) {
     const key = patternKey(pattern);

@@ -8,6 +8,8 @@ export interface Failure {
   /** Names its patterns: the key of a {@link PatternSet}. */
   set: string;
   imported: boolean;
+  /** Of its dispatch. */
+  profile: string | null;
   /** Milliseconds since 1970. */
   at: number;
   /** Later is newer. */

@@ -1,6 +1,6 @@
-import type { Policy } from '../catalogue/policy.js';
 import { patternKey } from '../catalogue/primitives.js';
 import { type LiveSignal, liveSignals } from './calibrate.js';
+import type { PolicyInForce } from './policy-in-force.js';
 import type { FileState, FrontierKnowledge, HistogramEntry } from './state.js';
 
 /** The text that conditions the next attempt, and what it was made from: counts are the builder seat's, of all models. */
@@ -21,7 +21,7 @@ export interface Hint {
 export function composeHint(
   state: FileState,
   asker: { taskId: string | null; model: string; configuration: string },
-  policy: Policy,
+  policy: PolicyInForce,
   now: string,
 ): Hint {
   const { pass: passed, fail: failed, blocked } = state.builder;

@@ -18,6 +18,17 @@ export function fileStream(fileId: string): string {
   return `${FILE_STREAMS}${fileId}`;
 }
 
+/** How the names of all policy streams begin. */
+export const POLICY_STREAMS = 'policy-';
+
+/** The streams whose events projections and the saga see. */
+export const FOLLOWED_STREAMS: readonly string[] = [FILE_STREAMS, POLICY_STREAMS];
+
+/** Where the policies of a repo lie, and which evidence is discounted. */
+export function policyStream(repo: string): string {
+  return `${POLICY_STREAMS}${repo}`;
+}
+
 export function payloadStream(hash: string): string {
   return `payload-${hash}`;
 }

@@ -1,8 +1,8 @@
 import type { DecidingInputs } from '../catalogue/events/shapes.js';
-import type { Policy } from '../catalogue/policy.js';
 import { patternKey, type Step } from '../catalogue/primitives.js';
 import { type LiveSignal, liveSignals } from './calibrate.js';
 import { chanceOf } from './ids.js';
+import type { PolicyInForce } from './policy-in-force.js';
 import type { AttemptState, Decision, DispatchState, FileState } from './state.js';
 
 /** What a rule says; {@link decideNext} adds what it was based on. */
@@ -42,7 +42,7 @@ export function describeSignal(signal: LiveSignal): string {
  * The next step: the first rule of domain.md's tables that holds. `state` is folded up to the decision's `basedOn`, the command's own
  * facts included; with the same inputs, policy and time it decides the same again.
  */
-export function decideNext(state: FileState, inputs: DecidingInputs, policy: Policy, now: string): Ruling {
+export function decideNext(state: FileState, inputs: DecidingInputs, policy: PolicyInForce, now: string): Ruling {
   switch (inputs.command) {
     case 'open_dispatch':
       return onOpening(state, inputs, policy, now);
@@ -62,7 +62,7 @@ function attemptOf(state: FileState, inputs: { dispatchId: string; attemptId: st
   return [dispatch, attempt];
 }
 
-function onOpening(state: FileState, inputs: DecidingInputs & { command: 'open_dispatch' }, policy: Policy, now: string): Ruling {
+function onOpening(state: FileState, inputs: DecidingInputs & { command: 'open_dispatch' }, policy: PolicyInForce, now: string): Ruling {
   const { taskId, configuration, frontier, force } = inputs;
 
   const proposal = [...state.proposals.values()].find(
@@ -108,7 +108,7 @@ export function openDispatches(state: FileState): DispatchState[] {
 }
 
 /** What opening a dispatch would be refused with because the same infrastructure failure was met again and again. */
-export function infraCooldown(state: FileState, policy: Policy, now: string): Ruling | null {
+export function infraCooldown(state: FileState, policy: PolicyInForce, now: string): Ruling | null {
   const run = state.blockedRun;
   if (run === null || run.length < policy.infraCooldown.after) return null;
   const { seconds, otherSeconds } = policy.infraCooldown;
@@ -126,7 +126,7 @@ function hasFailed(state: FileState, frontier: string, task: { taskId: string; d
   return state.tasks.get(task.taskId)?.frontierFailures.get(frontier)?.has(task.descriptionHash) === true;
 }
 
-function afterAttempt(state: FileState, dispatch: DispatchState, attempt: AttemptState, policy: Policy, now: string): Ruling {
+function afterAttempt(state: FileState, dispatch: DispatchState, attempt: AttemptState, policy: PolicyInForce, now: string): Ruling {
   if (attempt.verdict === 'pass') return ruling('done', 'passed', `attempt ${attempt.attempt} passed`);
   if (attempt.late) return lateResult(attempt);
   if (attempt.verdict === 'blocked') return blocked(attempt);

@@ -4,7 +4,7 @@ import { configurationOf } from './calibrate.js';
 import { composeHint } from './hint.js';
 import { sha256 } from './ids.js';
 import { decideNext, openDispatches } from './next-step.js';
-import { type Context, Recorder } from './recorder.js';
+import { basisOf, type Context, Recorder } from './recorder.js';
 import type { FileState } from './state.js';
 
 type Opened = EventData<'DispatchOpened'>;
@@ -31,7 +31,7 @@ export function openDispatch(state: FileState, command: OpenDispatch, context: C
   };
   const before = recorder.draft.revision;
   const ruling = decideNext(recorder.draft, inputs, context.policy, context.now);
-  const decidedOn = [{ stream: context.stream, revision: before }];
+  const decidedOn = basisOf(context, before);
 
   switch (ruling.rule) {
     case 'existing_proposal':

@@ -1,19 +1,28 @@
 import type { DecidingInputs } from '../catalogue/events/shapes.js';
 import type { EventData, FileEvent, FileEventType } from '../catalogue/events.js';
-import type { Policy } from '../catalogue/policy.js';
 import { liveSignals } from './calibrate.js';
 import { evolve } from './evolve.js';
 import { decideNext } from './next-step.js';
+import type { PolicyInForce } from './policy-in-force.js';
 import { type FileState, fork, signalKey } from './state.js';
 
-/** Where and when a command is decided. `policyHash` names `policy` in the events. */
+/**
+ * Where and when a command is decided. `policyHash` names `policy` in the events; `policyBasis` is the place in the repo's policy stream
+ * that both policy and discounts are of, absent where the repo has none.
+ */
 export interface Context {
   repo: string;
   targetFile: string;
   stream: string;
   now: string;
-  policy: Policy;
+  policy: PolicyInForce;
   policyHash: string;
+  policyBasis?: { stream: string; revision: number };
+}
+
+/** What a decision on a file that was folded up to a revision is based on: the file, and the policy stream where there is one. */
+export function basisOf({ stream, policyBasis }: Context, revision: number): { stream: string; revision: number }[] {
+  return [{ stream, revision }, ...(policyBasis === undefined ? [] : [policyBasis])];
 }
 
 /** A command that the stream's state does not allow: HTTP answers it as 409, and nothing is stored. */
@@ -71,7 +80,7 @@ export class Recorder {
 
   /** Decides the next step on everything recorded so far. */
   decide(dispatchId: string | null, taskId: string, inputs: DecidingInputs): EventData<'NextStepDecided'> {
-    const basedOn = [{ stream: this.context.stream, revision: this.draft.revision }];
+    const basedOn = basisOf(this.context, this.draft.revision);
     return this.record(dispatchId, taskId, inputs, decideNext(this.draft, inputs, this.context.policy, this.context.now), basedOn);
   }
 

@@ -2,7 +2,7 @@ import { type Evidence, evidenceOf, type Failure } from './evidence.js';
 import { type DispatchState, emptyState, type FileState, type TaskState } from './state.js';
 
 /** To be raised whenever a fold of the same events, or its packed form, comes out otherwise than before: older snapshots are then no use. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 type Packed = ReturnType<typeof packState>;
 
@@ -64,7 +64,8 @@ function unpackTask({ failedPatterns, frontierFailures, passedSinceFrontier, pas
 function packEvidence({ model, failures, tallies }: Evidence) {
   const sets = new Map<string, number>();
   const tasks = new Map<string, number>();
-  const numberOf = (known: Map<string, number>, name: string) => known.get(name) ?? known.set(name, known.size).size - 1;
+  const profiles = new Map<string | null, number>();
+  const numberOf = <T>(known: Map<T, number>, name: T) => known.get(name) ?? known.set(name, known.size).size - 1;
   const live = [...failures.values()];
   return {
     model,
@@ -72,10 +73,12 @@ function packEvidence({ model, failures, tallies }: Evidence) {
     attemptIds: live.map(({ attemptId }) => attemptId),
     ofTask: live.map(({ taskId }) => numberOf(tasks, taskId)),
     ofSet: live.map(({ set }) => numberOf(sets, set)),
+    ofProfile: live.map(({ profile }) => numberOf(profiles, profile)),
     sequences: live.map(({ sequence }) => sequence),
     times: live.map(({ at }) => at),
     imported: live.flatMap(({ imported, attemptId }) => (imported ? [attemptId] : [])),
     tasks: [...tasks.keys()],
+    profiles: [...profiles.keys()],
     sets: [...sets.keys()],
   };
 }
@@ -90,6 +93,7 @@ function unpackEvidence(packed: ReturnType<typeof packEvidence>): Evidence {
       sequence: packed.sequences[i]!,
       at: packed.times[i]!,
       imported: imported.has(attemptId),
+      profile: packed.profiles[packed.ofProfile[i]!]!,
     }),
   );
   return evidenceOf(packed.model, failures, new Map(packed.labels));

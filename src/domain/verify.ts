@@ -1,19 +1,19 @@
-import type { FileEvent } from '../catalogue/events.js';
+import type { AnvilEvent, FileEvent, PolicyEvent } from '../catalogue/events.js';
 import type { Metadata } from '../catalogue/metadata.js';
-import type { Policy } from '../catalogue/policy.js';
 import { canonicalJson, chainHash } from './chain.js';
 import { evolve } from './evolve.js';
 import { decideNext } from './next-step.js';
+import { inForce, isNamed, type PolicyState, policyHash, policyRevisionOf } from './policy-in-force.js';
 import { emptyState } from './state.js';
 
 /** An event as it lies in the store: what it says of itself is still to be checked. `event` is null where it cannot be read. */
-export interface WrittenEvent {
+export interface WrittenEvent<E extends AnvilEvent = FileEvent> {
   id: string;
   revision: number;
   type: string;
   data: unknown;
   metadata: Metadata | null;
-  event: FileEvent | null;
+  event: E | null;
   /** Why it cannot be read. */
   unreadable?: string;
 }
@@ -28,46 +28,71 @@ export interface Mismatch {
   detail: string;
 }
 
+type Report = (what: Mismatch['what'], detail: string) => void;
+
+/** What a repo was under at a revision of its policy stream (-1: before there was one); undefined where it never came so far. */
+export type PolicyAt = (revision: number) => PolicyState | undefined;
+
 /**
- * Holds a file's stream against itself: each event's hash against its content and its predecessor (so that one which was changed,
- * removed or put in between is found), and each decision against what the rules make of its recorded inputs. `policyOf` answers the
- * policy that a decision names by its hash. An end that was cut off whole leaves a stream that holds.
+ * Holds a file's stream against itself: its chain, and each decision against what the rules make of its recorded inputs, under the policy
+ * and the discounts of the very revision that it names.
  */
-export function verifyStream(
-  stream: string,
-  events: WrittenEvent[],
-  policyOf: (hash: string) => Policy | undefined,
-): { checked: number; mismatches: Mismatch[] } {
-  const mismatches: Mismatch[] = [];
+export function verifyStream(stream: string, events: WrittenEvent[], policyAt: PolicyAt): { checked: number; mismatches: Mismatch[] } {
   const state = emptyState();
-  let previousHash: string | null = null;
   let folded = 0;
   let checked = 0;
-  events.forEach(({ id, revision, type, data, metadata, event, unreadable }, place) => {
-    const report = (what: Mismatch['what'], detail: string) => mismatches.push({ stream, revision, eventId: id, type, what, detail });
-    if (revision !== place) report('revision', `expected revision ${place}`);
-    if (metadata === null || event === null) report('unreadable', unreadable ?? 'its metadata is not Anvil’s');
-    if (metadata === null) return;
-    if (metadata.previousHash !== previousHash) report('chain', 'it does not follow on the event before it');
-    if (chainHash(type, data, metadata) !== metadata.hash) report('chain', 'its content is not what its hash covers');
-    previousHash = metadata.hash;
+  const mismatches = verifyChain(stream, events, ({ event }, place, report) => {
     if (event?.type !== 'NextStepDecided') return;
     checked += 1;
-    const { basedOn, policy: policyHash, inputs, decidedAt } = event.data;
-    const policy = policyOf(policyHash);
-    if (policy === undefined) {
-      report('policy', `no policy ${policyHash} is known`);
+    const { repo, targetFile, basedOn, policy: hash, inputs, decidedAt } = event.data;
+    const revision = policyRevisionOf(basedOn, repo);
+    const under = policyAt(revision);
+    if (under === undefined || !isNamed(under, hash)) {
+      report('policy', under === undefined ? `the policy stream has no revision ${revision}` : `no policy ${hash} is known there`);
       return;
     }
     for (; folded <= (basedOn[0]?.revision ?? -1) && folded < place; folded += 1) {
       const earlier = events[folded]?.event;
       if (earlier) evolve(state, earlier);
     }
-    const again = attempt(() => decideNext(state, inputs, policy, decidedAt));
+    const again = attempt(() => decideNext(state, inputs, inForce(under, repo, targetFile).policy, decidedAt));
     const recorded = Object.fromEntries(Object.keys(again).map((key) => [key, event.data[key as keyof typeof event.data]]));
     if (canonicalJson(again) !== canonicalJson(recorded)) report('decision', `decided again: ${canonicalJson(again)}`);
   });
   return { checked, mismatches };
+}
+
+/** Holds a repo's policy stream against itself: its chain, and each policy against the hash that decisions name it by. */
+export function verifyPolicyStream(stream: string, events: WrittenEvent<PolicyEvent>[]): Mismatch[] {
+  return verifyChain(stream, events, ({ data, event }, _place, report) => {
+    if (event?.type === 'PolicyAdopted' && policyHash((data as { policy: unknown }).policy) !== event.data.hash)
+      report('policy', 'its hash is not that of its policy');
+  });
+}
+
+/**
+ * Each event's hash against its content and its predecessor, so that one which was changed, removed or put in between is found. An end
+ * that was cut off whole leaves a chain that holds.
+ */
+function verifyChain<E extends AnvilEvent>(
+  stream: string,
+  events: WrittenEvent<E>[],
+  inspect: (written: WrittenEvent<E>, place: number, report: Report) => void,
+): Mismatch[] {
+  const mismatches: Mismatch[] = [];
+  let previousHash: string | null = null;
+  events.forEach((written, place) => {
+    const { id, revision, type, data, metadata, event, unreadable } = written;
+    const report: Report = (what, detail) => mismatches.push({ stream, revision, eventId: id, type, what, detail });
+    if (revision !== place) report('revision', `expected revision ${place}`);
+    if (metadata === null || event === null) report('unreadable', unreadable ?? 'its metadata is not Anvil’s');
+    if (metadata === null) return;
+    if (metadata.previousHash !== previousHash) report('chain', 'it does not follow on the event before it');
+    if (chainHash(type, data, metadata) !== metadata.hash) report('chain', 'its content is not what its hash covers');
+    previousHash = metadata.hash;
+    inspect(written, place, report);
+  });
+  return mismatches;
 }
 
 /** A decision that cannot even be made again differs, and says why. */

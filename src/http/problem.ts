@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidField, KeyReused, NotCaughtUp, NotFound } from '../application/errors.js';
+import { InvalidField, KeyReused, NotCaughtUp, NotFound, PreconditionFailed } from '../application/errors.js';
 import { BadCursor, StoreUnavailable, TooLarge } from '../application/ports.js';
 import { Conflict } from '../domain/recorder.js';
 
@@ -49,6 +49,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof BadCursor) return invalidField('cursor', error.message);
   if (error instanceof NotFound) return { status: 404, code: 'not-found', detail: error.message };
   if (error instanceof Conflict) return { status: 409, code: 'conflict', detail: error.message };
+  if (error instanceof PreconditionFailed) return { status: 412, code: 'precondition-failed', detail: error.message };
   if (error instanceof KeyReused) return { status: 422, code: 'key-reused', detail: error.message };
   if (error instanceof TooLarge) return { status: 413, code: 'too-large', detail: error.message };
   if (error instanceof NotCaughtUp) return { status: 503, code: 'not-caught-up', detail: error.message, retryAfterSeconds: 1 };

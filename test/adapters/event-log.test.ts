@@ -97,7 +97,7 @@ describe('append and read', () => {
 describe('following', () => {
   const collect = (prefix: string, after: string | null, seen: StoredEvent[], stop: AbortController) =>
     (async () => {
-      for await (const batch of log.follow(prefix, after, stop.signal)) seen.push(...batch);
+      for await (const batch of log.follow([prefix], after, stop.signal)) seen.push(...batch);
     })();
   const until = async (seen: StoredEvent[], count: number) => {
     for (let tried = 0; seen.length < count && tried < 600; tried += 1) await new Promise((resolve) => setTimeout(resolve, 25));

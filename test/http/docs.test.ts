@@ -41,6 +41,8 @@ test('every route is listed, and nothing else', () => {
       'GET /v1/signals',
       'GET /v1/captures',
       'GET /v1/patterns',
+      'GET /v1/policy',
+      'PUT /v1/policy',
       'GET /v1/audit/events',
       'GET /v1/audit/state',
       'GET /v1/audit/dispatches/{dispatchId}',

@@ -121,7 +121,8 @@ export class EventStoreDbLog implements EventLog {
     }
   }
 
-  async *follow(prefix: string, after: string | null, signal: AbortSignal, most = FOLLOW_BATCH): AsyncIterable<StoredEvent[]> {
+  async *follow(prefixes: readonly string[], after: string | null, signal: AbortSignal, most = FOLLOW_BATCH): AsyncIterable<StoredEvent[]> {
+    const names = prefixes.map((prefix) => `${prefix}*`).join(', ');
     let seen = after;
     let backoff = FIRST_BACKOFF_MS;
     while (!signal.aborted) {
@@ -129,7 +130,7 @@ export class EventStoreDbLog implements EventLog {
       const subscription = this.client.subscribeToAll(
         {
           fromPosition: seen === null ? START : { commit: BigInt(seen), prepare: BigInt(seen) },
-          filter: streamNameFilter({ prefixes: [prefix] }),
+          filter: streamNameFilter({ prefixes: [...prefixes] }),
         },
         { highWaterMark: most },
       );
@@ -141,9 +142,9 @@ export class EventStoreDbLog implements EventLog {
           seen = events.at(-1)!.position;
           backoff = FIRST_BACKOFF_MS;
         }
-        if (!signal.aborted) this.report(`the subscription to ${prefix}* was ended by the server; it resumes after position ${seen}`);
+        if (!signal.aborted) this.report(`the subscription to ${names} was ended by the server; it resumes after position ${seen}`);
       } catch (error) {
-        this.report(`the subscription to ${prefix}* failed and resumes after position ${seen}: ${messageOf(error)}`);
+        this.report(`the subscription to ${names} failed and resumes after position ${seen}: ${messageOf(error)}`);
       } finally {
         await subscription.unsubscribe();
       }

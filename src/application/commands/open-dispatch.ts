@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { OpenDispatchAnswer } from '../../catalogue/answers.js';
 import type { OpenDispatchBody } from '../../catalogue/commands.js';
-import { defaultPolicy } from '../../catalogue/policy.js';
+import type { Policy } from '../../catalogue/policy.js';
 import { configurationOf } from '../../domain/calibrate.js';
 import type { Hint } from '../../domain/hint.js';
 import { dispatchIdOf, fileIdOf, fileStream, sha256 } from '../../domain/ids.js';
@@ -36,10 +36,13 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
     const dispatchId = dispatchIdOf(fileId, this.ids.short());
     const texts = this.payloads.collect();
     const command = commandOf(body, dispatchId, targetFile, texts);
+    const withDefaults = ({ defaultBudget, defaultLeaseSeconds }: Policy): OpenDispatch => ({
+      ...{ ...command, budget: body.budget ?? defaultBudget, leaseSeconds: body.leaseSeconds ?? defaultLeaseSeconds },
+    });
     const asker = { taskId: taskIdOf(body.task), model: body.model, configuration: configurationOf(body.model) };
     const handled = await this.handling.handle({
       ...{ stream: fileStream(fileId), where: { repo: body.repo, targetFile }, call, dispatchId: null, texts },
-      decide: (state, context) => openDispatch(state, command, context),
+      decide: (state, context) => openDispatch(state, withDefaults(context.policy), context),
       see: (before, context) => ({ coldStart: before.counted === 0, hint: hintFor(before, asker, context) }),
     });
     return this.answer(handled, body, targetFile);
@@ -60,7 +63,12 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
   }
 }
 
-function commandOf(body: OpenDispatchBody, dispatchId: string, targetFile: string, texts: Texts): OpenDispatch {
+function commandOf(
+  body: OpenDispatchBody,
+  dispatchId: string,
+  targetFile: string,
+  texts: Texts,
+): Omit<OpenDispatch, 'budget' | 'leaseSeconds'> {
   const { task, model } = body;
   return {
     dispatchId,
@@ -72,13 +80,11 @@ function commandOf(body: OpenDispatchBody, dispatchId: string, targetFile: strin
     parentTaskId: task.parentTaskId ?? null,
     model,
     frontier: body.frontier ?? null,
-    budget: body.budget ?? defaultPolicy.defaultBudget,
     profile: body.profile ?? null,
     arm: body.arm ?? null,
     batch: body.batch ?? null,
     carry: body.carry,
     baseHash: body.baseHash ?? null,
-    leaseSeconds: body.leaseSeconds ?? defaultPolicy.defaultLeaseSeconds,
     force: body.force,
   };
 }

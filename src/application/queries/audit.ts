@@ -1,15 +1,16 @@
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
 import type { MemoryAnswer, VerifyAnswer } from '../../catalogue/answers.js';
-import type { FileEvent } from '../../catalogue/events.js';
+import type { AnvilEvent, FileEvent, PolicyEvent } from '../../catalogue/events.js';
 import { metadata } from '../../catalogue/metadata.js';
 import type { AuditEventsQuery, AuditStateQuery, VerifyBody } from '../../catalogue/queries.js';
 import { readEvent } from '../../catalogue/versions.js';
-import { FILE_STREAMS, fileIdOf, fileStream } from '../../domain/ids.js';
-import { verifyStream, type WrittenEvent } from '../../domain/verify.js';
+import { FILE_STREAMS, fileIdOf, fileStream, POLICY_STREAMS, policyStream } from '../../domain/ids.js';
+import { type Mismatch, type PolicyAt, verifyPolicyStream, verifyStream, type WrittenEvent } from '../../domain/verify.js';
 import { FileHistories } from '../file-histories.js';
 import { fold } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
+import { Policies, PolicyPast } from '../policies.js';
 import { EVENT_LOG, type EventLog } from '../ports.js';
 import { memoryOf } from './live.js';
 
@@ -44,6 +45,7 @@ export class StateOfFileHandler implements IQueryHandler<StateOfFile> {
   constructor(
     private readonly handling: CommandHandling,
     private readonly histories: FileHistories,
+    private readonly policies: Policies,
   ) {}
 
   async execute({ query }: StateOfFile): Promise<MemoryAnswer> {
@@ -54,9 +56,12 @@ export class StateOfFileHandler implements IQueryHandler<StateOfFile> {
         (query.revision === undefined || revision <= query.revision) &&
         (query.at === undefined || Date.parse((event as FileEvent).data.at) <= Date.parse(query.at)),
     );
-    const context = this.handling.contextOf(stream, query);
-    const then = (past.at(-1)?.event as FileEvent | undefined)?.data.at ?? context.now;
-    return memoryOf(fold(stream, past), query, { ...context, now: then });
+    const then = query.at ?? (past.at(-1)?.event as FileEvent | undefined)?.data.at;
+    const ofThePast = then !== undefined && (query.revision !== undefined || query.at !== undefined);
+    const policy = ofThePast ? (await this.policies.past(query.repo)).atTime(then) : (await this.policies.current(query.repo)).state;
+    const context = this.handling.contextUnder(policy, stream, query);
+    const last = (past.at(-1)?.event as FileEvent | undefined)?.data.at ?? context.now;
+    return memoryOf(fold(stream, past), query, { ...context, now: last });
   }
 }
 
@@ -72,29 +77,42 @@ const MOST_LISTED = 1_000;
 
 @QueryHandler(VerifyLog)
 export class VerifyLogHandler implements IQueryHandler<VerifyLog> {
-  constructor(
-    private readonly handling: CommandHandling,
-    @Inject(EVENT_LOG) private readonly log: EventLog,
-  ) {}
+  constructor(@Inject(EVENT_LOG) private readonly log: EventLog) {}
 
   async execute({ body: { repo, targetFile } }: VerifyLog): Promise<VerifyAnswer> {
     const answer: VerifyAnswer = { checked: 0, events: 0, streams: 0, found: 0, mismatches: [] };
-    const streams = targetFile === undefined ? this.log.streams(FILE_STREAMS) : [fileStream(fileIdOf(repo ?? 'default', targetFile))];
-    for await (const stream of streams) {
-      const events = await this.written(stream);
-      if (repo !== undefined && events[0]?.event?.data.repo !== repo) continue;
-      const { checked, mismatches } = verifyStream(stream, events, (hash) => this.handling.policyOf(hash));
+    const take = (events: unknown[], mismatches: Mismatch[], checked = 0) => {
       answer.checked += checked;
       answer.events += events.length;
       answer.streams += 1;
       answer.found += mismatches.length;
       answer.mismatches.push(...mismatches.slice(0, Math.max(0, MOST_LISTED - answer.mismatches.length)));
+    };
+    // Policies first: what they turn out to say is what decisions are held against.
+    const policies = new Map<string, PolicyAt>();
+    for await (const stream of repo === undefined && targetFile === undefined
+      ? this.log.streams(POLICY_STREAMS)
+      : [policyStream(repo ?? 'default')]) {
+      const events = await this.written<PolicyEvent>(stream);
+      if (events.length > 0) take(events, verifyPolicyStream(stream, events));
+      const past = new PolicyPast(events.map(({ event }) => event));
+      policies.set(stream, (revision) => past.at(revision));
+    }
+    const none: PolicyAt = (revision) => new PolicyPast([]).at(revision);
+    for await (const stream of targetFile === undefined
+      ? this.log.streams(FILE_STREAMS)
+      : [fileStream(fileIdOf(repo ?? 'default', targetFile))]) {
+      const events = await this.written<FileEvent>(stream);
+      const of = events.find(({ event }) => event !== null)?.event?.data.repo;
+      if (repo !== undefined && of !== repo) continue;
+      const { checked, mismatches } = verifyStream(stream, events, policies.get(policyStream(of ?? '')) ?? none);
+      take(events, mismatches, checked);
     }
     return answer;
   }
 
-  private async written(stream: string): Promise<WrittenEvent[]> {
-    const events: WrittenEvent[] = [];
+  private async written<E extends AnvilEvent>(stream: string): Promise<WrittenEvent<E>[]> {
+    const events: WrittenEvent<E>[] = [];
     for await (const { id, revision, type, data, metadata: said } of this.log.readWritten(stream)) {
       const parsed = metadata.safeParse(said);
       events.push({
@@ -103,16 +121,20 @@ export class VerifyLogHandler implements IQueryHandler<VerifyLog> {
         type,
         data,
         metadata: parsed.success ? parsed.data : null,
-        ...read(type, data, parsed.data?.schemaVersion),
+        ...read<E>(type, data, parsed.data?.schemaVersion),
       });
     }
     return events;
   }
 }
 
-function read(type: string, data: unknown, version: number | undefined): Pick<WrittenEvent, 'event' | 'unreadable'> {
+function read<E extends AnvilEvent>(
+  type: string,
+  data: unknown,
+  version: number | undefined,
+): Pick<WrittenEvent<E>, 'event' | 'unreadable'> {
   try {
-    return { event: readEvent(type, version ?? 1, data) as FileEvent };
+    return { event: readEvent(type, version ?? 1, data) as E };
   } catch (error) {
     return { event: null, unreadable: error instanceof Error ? error.message : String(error) };
   }

@@ -32,7 +32,8 @@ export class MemoryOfFileHandler implements IQueryHandler<MemoryOfFile> {
 
   async execute({ query }: MemoryOfFile): Promise<MemoryAnswer> {
     const stream = fileStream(fileIdOf(query.repo, query.targetFile));
-    return this.histories.look(stream, (history) => memoryOf(history, query, this.handling.contextOf(stream, query)));
+    const context = await this.handling.contextOf(stream, query);
+    return this.histories.look(stream, (history) => memoryOf(history, query, context));
   }
 }
 
