@@ -34,10 +34,13 @@ const columns: Table['columns'] = {
  * `kind` is `pattern`, or what a row without a pattern is about: `per_file` (several constraints at once: says nothing about single
  * patterns) and `repeated_signature` (the same failure again, its pattern unknown). A frontier's fail that nothing led to is about its
  * task alone, and is not in the map.
+ *
+ * Many files change the same row, in any order among them: `firstSeen` and `lastSeen` are the earliest and the latest time that was
+ * said, and of several labels or categories that came with one code the first in the alphabet is shown.
  */
 export const patterns: Projection = {
   name: 'patterns',
-  version: 2,
+  version: 3,
   tables: {
     by_repo: {
       columns: { repo: 'text', ...columns },
@@ -170,8 +173,9 @@ function keysOf({ repo, model, kind, pattern, code }: Count) {
 function counted(rows: Rows, count: Count, at: string): Change[] {
   return keysOf(count).map(({ table, key }) => {
     const row = rows(table, ...key) ?? newRow(count, at, table === 'by_repo');
-    const category = row.category ?? count.category;
-    return { table, key, row: { ...row, category, [count.column]: (row[count.column] as number) + count.by, lastSeen: at } };
+    const seen = { firstSeen: earlier(row.firstSeen as string, at), lastSeen: later(row.lastSeen as string, at) };
+    const named = { pattern: least(row.pattern, count.pattern), category: least(row.category, count.category) };
+    return { table, key, row: { ...row, ...named, ...seen, [count.column]: (row[count.column] as number) + count.by } };
   });
 }
 
@@ -181,4 +185,16 @@ function newRow({ repo, model, kind, pattern, code, category }: Count, at: strin
     ...{ kind, patternKey: pattern === null ? '' : patternKey({ pattern, code }), pattern, code, category, model },
     ...{ failed: 0, overcome: 0, signals: 0, signalsOvercome: 0, frontierPassed: 0, frontierFailed: 0, firstSeen: at, lastSeen: at },
   };
+}
+
+function earlier(a: string, b: string): string {
+  return Date.parse(b) < Date.parse(a) ? b : a;
+}
+
+function later(a: string, b: string): string {
+  return Date.parse(b) > Date.parse(a) ? b : a;
+}
+
+function least(a: unknown, b: string | null): unknown {
+  return b === null || (typeof a === 'string' && a <= b) ? a : b;
 }

@@ -33,7 +33,8 @@ export interface Change extends RowKey {
 
 /**
  * A read model: what its tables look like, and how one event changes its rows. Pure: it neither knows where rows live nor reads a
- * clock, so that the same log always gives the same rows. A new `version` is built from the start of the log.
+ * clock, so that the same log always gives the same rows. The events of one stream come in their order; a row that several streams
+ * change must not depend on the order among those, since a stream may come late as a whole. A new `version` is built from the start of the log.
  */
 export interface Projection {
   name: string;

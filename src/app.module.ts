@@ -11,6 +11,7 @@ import { proposals } from '../projections/proposals.js';
 import { signals } from '../projections/signals.js';
 import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
 import { PostgresLeadership } from './adapters/postgres/leadership.js';
+import { PostgresParkedEvents } from './adapters/postgres/parked-events.js';
 import { createPool } from './adapters/postgres/pool.js';
 import { ProjectionStore } from './adapters/postgres/projection-store.js';
 import { PostgresReadModels } from './adapters/postgres/read-models.js';
@@ -21,6 +22,7 @@ import { OpenDispatchHandler } from './application/commands/open-dispatch.js';
 import { CancelRebuildHandler, RebuildByIdHandler, StartRebuildHandler } from './application/commands/rebuild.js';
 import { RecordAttemptHandler } from './application/commands/record-attempt.js';
 import { RecordFrontierOutcomeHandler } from './application/commands/record-frontier-outcome.js';
+import { RetryParkedHandler, retryParkedAtStart } from './application/commands/retry-parked.js';
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
 import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
@@ -34,6 +36,7 @@ import {
   EVENT_LOG,
   IDS,
   type Ids,
+  PARKED_EVENTS,
   PROJECTION_NAMES,
   PROJECTION_ROWS,
   READ_MODELS,
@@ -46,10 +49,13 @@ import { PolicyOfRepoHandler } from './application/queries/policy.js';
 import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
 import { runRebuilds } from './application/run-rebuilds.js';
-import { sagaFollower, settleWhatIsOverdue } from './application/run-saga.js';
+import { SagaFollower } from './application/run-saga.js';
+import { settleWhatIsOverdue } from './application/settle-overdue.js';
+import type { readEvent } from './catalogue/versions.js';
 import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
 import { HealthController } from './http/health.controller.js';
+import { ParkedEventsController } from './http/parked-events.controller.js';
 import { PolicyController } from './http/policy.controller.js';
 import { QueriesController } from './http/queries.controller.js';
 import { RebuildsController } from './http/rebuilds.controller.js';
@@ -79,13 +85,15 @@ export async function assemble(given: {
   databaseUrl: string;
   eventStoreUrl: string;
   payloadLimit: number;
+  /** How what lies in the log becomes an event, if not by the catalogue. */
+  readEvent?: typeof readEvent;
   /** Faults that are worked around, and (as `info`) what an operator may want to know. */
   report: (message: string, level?: 'info') => void;
 }): Promise<Parts> {
   const { report } = given;
   const metrics = new Metrics();
   const pool = createPool(given.databaseUrl, report);
-  const log = new EventStoreDbLog(given.eventStoreUrl, report);
+  const log = new EventStoreDbLog(given.eventStoreUrl, report, given.readEvent);
   const rows = new ProjectionStore(pool, projections);
   const readModels = new PostgresReadModels(pool);
   const leadership = new PostgresLeadership(given.databaseUrl, report);
@@ -94,6 +102,8 @@ export async function assemble(given: {
   const histories = new FileHistories(log, snapshots, metrics, report);
   const policies = new Policies(log);
   const handling = new CommandHandling(log, histories, policies, clock, ids, metrics);
+  const parked = new PostgresParkedEvents(pool);
+  const saga = new SagaFollower({ handling, checkpoints: readModels, parked });
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
@@ -108,7 +118,10 @@ export async function assemble(given: {
     module: {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
-      controllers: [AuditController, CommandsController, QueriesController, PolicyController, RebuildsController, HealthController],
+      controllers: [
+        ...[AuditController, CommandsController, QueriesController, PolicyController],
+        ...[RebuildsController, ParkedEventsController, HealthController],
+      ],
       providers: [
         { provide: EVENT_LOG, useValue: log },
         { provide: IDS, useValue: ids },
@@ -117,6 +130,8 @@ export async function assemble(given: {
         { provide: PROJECTION_NAMES, useValue: projections.map(({ name }) => name) },
         { provide: PROJECTION_ROWS, useValue: rows },
         { provide: READ_MODELS, useValue: readModels },
+        { provide: PARKED_EVENTS, useValue: parked },
+        { provide: SagaFollower, useValue: saga },
         { provide: Metrics, useValue: metrics },
         { provide: FileHistories, useValue: histories },
         { provide: CommandHandling, useValue: handling },
@@ -135,16 +150,17 @@ export async function assemble(given: {
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,
         PageOfHandler,
-        ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler],
+        ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler, RetryParkedHandler],
       ],
     },
     run: () => {
       running = leadership.whileLeading(stopping.signal, async (leading) => {
         metrics.leading.set(1);
         await Promise.all([
-          runFollowers(log, [projectionFollower(rows), sagaFollower({ handling, checkpoints: readModels })], leading, report),
+          retryParkedAtStart({ log, rows, saga }, leading, report),
+          runFollowers(log, [projectionFollower(rows), saga], leading, report),
           runRebuilds({ log, rebuilds, clock, report }, leading),
-          settleWhatIsOverdue({ handling, overdueFiles: readModels, clock }, leading, report),
+          settleWhatIsOverdue({ handling, parked, overdueFiles: readModels, clock }, leading, report),
         ]);
         metrics.leading.set(0);
       });

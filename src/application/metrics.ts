@@ -55,6 +55,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly parkedEvents = new Gauge({
+    name: 'anvil_parked_events',
+    help: 'Events that a projection or the saga could not take in, one a file at most; later ones of the file wait behind it.',
+    labelNames: ['follower'],
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }

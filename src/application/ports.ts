@@ -21,6 +21,32 @@ export interface StoredEvent {
   event: AnvilEvent;
 }
 
+/** An event out of the store that this code cannot read, and why. */
+export interface UnreadEvent {
+  id: string;
+  stream: string;
+  revision: number;
+  position: string;
+  type: string;
+  unreadable: string;
+}
+
+/** An event as those meet it who go through the log: one that cannot be read is handed out too, for them to deal with. */
+export type FollowedEvent = StoredEvent | UnreadEvent;
+
+export function isUnread(event: FollowedEvent): event is UnreadEvent {
+  return 'unreadable' in event;
+}
+
+/** A stream that was to be read whole holds an event that this code cannot read. */
+export class UnreadableStream extends Error {
+  override name = 'UnreadableStream';
+
+  constructor(readonly event: UnreadEvent) {
+    super(`${event.stream} at revision ${event.revision}: ${event.unreadable}`);
+  }
+}
+
 /** The stream was not at the revision that the append expected. */
 export class WrongRevision extends Error {
   override name = 'WrongRevision';
@@ -45,9 +71,11 @@ export interface EventLog {
   append(stream: string, expectedRevision: number, events: NewEvent[]): Promise<{ position: string }>;
   /**
    * The stream's events from a revision on, in order, read from the leader; none when there is no such stream. Who needs only some says
-   * how many at `most`.
+   * how many at `most`. Throws {@link UnreadableStream} where one of them cannot be read.
    */
   read(stream: string, from?: number, most?: number): AsyncIterable<StoredEvent>;
+  /** The same, with those that cannot be read handed out too. */
+  readFollowed(stream: string, from: number, most?: number): AsyncIterable<FollowedEvent>;
   /** The stream's events as they lie in the store: what they say is not parsed, so nothing about them is refused. */
   readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }>;
   /** The names of all streams that begin with a prefix and hold events now, each once. */
@@ -56,7 +84,7 @@ export interface EventLog {
    * All events in streams whose name begins with one of the prefixes, in commit order: those after a position (null: from the start), then live
    * ones, in batches of what is at hand. Resumes by itself after a fault; ends when `signal` aborts. `most` bounds a batch.
    */
-  follow(prefixes: readonly string[], after: string | null, signal: AbortSignal, most?: number): AsyncIterable<StoredEvent[]>;
+  follow(prefixes: readonly string[], after: string | null, signal: AbortSignal, most?: number): AsyncIterable<FollowedEvent[]>;
   /** The commit position of the newest event of the log; null while it is empty. */
   head(): Promise<string | null>;
   /** How many events of streams with the prefix lie after a position, looking at no more than `limit`, and when the oldest was created. */
@@ -126,12 +154,47 @@ export interface Snapshots {
   remove(stream: string): Promise<void>;
 }
 
+/** Whoever goes through the events of files and may have to leave some behind: a projection, or the saga. */
+export type FollowerName = string;
+
+/**
+ * An event that a follower could not take in, the first such one of its stream. It holds back the later ones of the stream that the
+ * follower would have taken, up to the revision `heldUpTo`: what a file's rows say depends on the order of its events.
+ */
+export interface ParkedEvent {
+  follower: FollowerName;
+  stream: string;
+  revision: number;
+  heldUpTo: number;
+}
+
+/** Where an event lies, and what its type is. */
+export type EventPlace = Pick<UnreadEvent, 'id' | 'stream' | 'revision' | 'position' | 'type'>;
+
+export interface ParkedEvents {
+  /** How many streams each follower has an event of parked; those with none are left out. */
+  counts(): Promise<Record<FollowerName, number>>;
+  /** All of a follower's, or that of one stream. */
+  of(follower: FollowerName, stream?: string): Promise<ParkedEvent[]>;
+  /**
+   * Notes that events of streams up to these revisions are held back, where an event of the stream is parked; answers with the revision of
+   * that for each such stream.
+   */
+  hold(follower: FollowerName, upTo: Map<string, number>): Promise<Map<string, number>>;
+  /** Parks an event in the place of another one of its stream; parked already, it is one more try. Holds back others up to a revision. */
+  park(follower: FollowerName, event: EventPlace, reason: string, heldUpTo: number): Promise<void>;
+  /** Takes note that it was taken in, with all that it held back; false where more was held back since. */
+  release(parked: ParkedEvent): Promise<boolean>;
+}
+
 /** Where projections keep their rows. */
 export interface ProjectionRows {
   /** The position after which at least one projection still has to see events; null: from the start. */
   oldestPosition(): Promise<string | null>;
   /** Takes every projection over a batch of events; events that one has seen before do not count again. */
-  apply(events: StoredEvent[]): Promise<void>;
+  apply(events: FollowedEvent[]): Promise<void>;
+  /** Tries each parked event of the projections again, and after it, in order, what it held back. */
+  retry(log: Pick<EventLog, 'readFollowed'>): Promise<void>;
 }
 
 /** What a rebuilt table has that the live one has not, or the other way round. */
@@ -172,9 +235,15 @@ export interface RebuildStore {
   switchOver(rebuild: Rebuild, at: string): Promise<boolean>;
 }
 
+export interface FilePlace {
+  repo: string;
+  targetFile: string;
+}
+
 /** Streams of files that time alone has something to do on: a lease or a proposal that ran out by `now`. */
 export interface OverdueFiles {
-  overdue(now: string, limit: number): Promise<{ repo: string; targetFile: string }[]>;
+  /** In the order of repo and file, those behind `after`. */
+  overdue(now: string, limit: number, after: FilePlace | null): Promise<FilePlace[]>;
 }
 
 /** The names under which the ports are injected: interfaces leave nothing behind to be named by. */
@@ -183,5 +252,6 @@ export const CLOCK = Symbol('Clock');
 export const PROJECTION_NAMES = Symbol('ProjectionNames');
 export const IDS = Symbol('Ids');
 export const REBUILDS = Symbol('RebuildStore');
+export const PARKED_EVENTS = Symbol('ParkedEvents');
 export const PROJECTION_ROWS = Symbol('ProjectionRows');
 export const READ_MODELS = Symbol('ReadModels');

@@ -1,13 +1,13 @@
 import { FOLLOWED_STREAMS } from '../domain/ids.js';
-import type { EventLog, ProjectionRows, StoredEvent } from './ports.js';
+import type { EventLog, FollowedEvent, ProjectionRows } from './ports.js';
 import { keepGoing } from './timing.js';
 
 /** Something that goes through the events of files and policies in order, each at least once, and knows what it has seen. */
 export interface Follower {
   /** The position after which it still has to see events; null: from the start. */
   position(): Promise<string | null>;
-  /** Takes a batch. What it has seen before, it passes over. */
-  take(events: StoredEvent[]): Promise<void>;
+  /** Takes a batch. What it has seen before, it passes over; what it cannot take in, it parks. */
+  take(events: FollowedEvent[]): Promise<void>;
 }
 
 /**

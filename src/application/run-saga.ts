@@ -1,22 +1,31 @@
 import { canonicalJson } from '../domain/chain.js';
-import { fileIdOf, fileStream, sha256, uuidOf } from '../domain/ids.js';
-import { recalibrate, settleOverdue } from '../domain/settle.js';
+import { sha256, uuidOf } from '../domain/ids.js';
+import { recalibrate } from '../domain/settle.js';
 import type { Call } from './file-command.js';
 import type { CommandHandling } from './handle-command.js';
-import type { Checkpoints, Clock, OverdueFiles, StoredEvent } from './ports.js';
+import {
+  type Checkpoints,
+  type EventLog,
+  type EventPlace,
+  type FollowedEvent,
+  isUnread,
+  type ParkedEvent,
+  type ParkedEvents,
+  type StoredEvent,
+  StoreUnavailable,
+} from './ports.js';
 import type { Follower } from './run-followers.js';
-import { keepGoing, pause } from './timing.js';
 
-const CHECKPOINT = 'calibration_saga';
-const LOOK_EVERY_MS = 1_000;
-const FILES_AT_A_LOOK = 100;
-const CALL: Call = { actor: 'calibration-saga', bodyHash: sha256(canonicalJson({})) };
+/** Its checkpoint, and the name that parked events have it by. */
+export const SAGA = 'calibration_saga';
+/** Events of a stream that are looked at in one go when they are tried again. */
+const RETRIED_AT_ONCE = 500;
+export const CALL: Call = { actor: 'calibration-saga', bodyHash: sha256(canonicalJson({})) };
 
 interface Parts {
   handling: CommandHandling;
   checkpoints: Checkpoints;
-  overdueFiles: OverdueFiles;
-  clock: Clock;
+  parked: ParkedEvents;
 }
 
 /** Evidence that no decision has taken in yet. */
@@ -29,28 +38,92 @@ interface Undecided {
 /**
  * The part of the calibration saga that follows the log (domain.md): recalibrates files whose evidence came without a decision, such as
  * imports and corrections, each time from the live state. What it appends carries ids that follow from what caused it, at the revision
- * that it was decided on, so doing it again after a crash has no effect.
+ * that it was decided on, so doing it again after a crash has no effect. A file that it cannot read or decide on is parked, from the
+ * event on at which that showed, and the others go on.
  */
-export function sagaFollower({ handling, checkpoints }: Pick<Parts, 'handling' | 'checkpoints'>): Follower {
-  let seen: string | null = null;
-  return {
-    position: async () => {
-      seen = await checkpoints.load(CHECKPOINT);
-      return seen;
-    },
-    take: async (events) => {
-      const fresh = events.filter(({ position }) => seen === null || BigInt(position) > BigInt(seen));
-      for (const { stream, eventId, whyCleared } of undecidedEvidence(fresh))
+export class SagaFollower implements Follower {
+  private seen: string | null = null;
+
+  constructor(private readonly parts: Parts) {}
+
+  async position(): Promise<string | null> {
+    this.seen = await this.parts.checkpoints.load(SAGA);
+    return this.seen;
+  }
+
+  async take(events: FollowedEvent[]): Promise<void> {
+    const { seen } = this;
+    const fresh = events.filter(({ position }) => seen === null || BigInt(position) > BigInt(seen));
+    if (fresh.length === 0) return;
+    // What is held back is noted before the others are decided on: a retry that ends meanwhile either sees it or has ended before.
+    await this.decide(fresh, await this.parts.parked.hold(SAGA, lastRevisions(fresh)));
+    this.seen = fresh.at(-1)!.position;
+    await this.parts.checkpoints.save(SAGA, this.seen);
+  }
+
+  /** Tries each parked event again, and what it held back. */
+  async retry(log: Pick<EventLog, 'readFollowed'>): Promise<void> {
+    const { parked } = this.parts;
+    // More may have been held back while it was tried: then once more.
+    for (const { stream } of await parked.of(SAGA))
+      for (;;) {
+        const [event] = await parked.of(SAGA, stream);
+        if (event === undefined || !(await this.tryAgain(log, event)) || (await parked.release(event))) break;
+      }
+  }
+
+  /** False where an event of them could still not be taken in. */
+  private async tryAgain(log: Pick<EventLog, 'readFollowed'>, { stream, revision, heldUpTo }: ParkedEvent): Promise<boolean> {
+    for (let from = revision; from <= heldUpTo; from += RETRIED_AT_ONCE) {
+      const events: FollowedEvent[] = [];
+      for await (const event of log.readFollowed(stream, from, Math.min(RETRIED_AT_ONCE, heldUpTo - from + 1))) events.push(event);
+      const held = new Map<string, number>();
+      await this.decide(events, held);
+      if (held.size > 0) return false;
+    }
+    return true;
+  }
+
+  /** Decides on evidence that has no decision; `held` says from which revision on a stream is held back, and tells afterwards. */
+  private async decide(events: FollowedEvent[], held: Map<string, number>): Promise<void> {
+    const { handling, parked } = this.parts;
+    const found = new Map<string, { event: EventPlace; reason: string }>();
+    const holds = ({ stream, revision }: EventPlace | StoredEvent) => revision >= (held.get(stream) ?? Number.POSITIVE_INFINITY);
+    const park = (event: EventPlace, reason: string) => {
+      if (holds(event)) return;
+      held.set(event.stream, event.revision);
+      found.set(event.stream, { event, reason });
+    };
+    for (const event of events) if (isUnread(event)) park(event, event.unreadable);
+    const readable = events.filter((event): event is StoredEvent => !isUnread(event) && !holds(event));
+    for (const { stream, eventId, whyCleared } of undecidedEvidence(readable))
+      try {
         await handling.handle({
           ...{ stream, call: CALL, dispatchId: null },
-          commandId: () => uuidOf(CHECKPOINT, eventId),
+          commandId: () => uuidOf(SAGA, eventId),
           decide: (state, context) => recalibrate(state, whyCleared, context),
         });
-      if (fresh.length === 0) return;
-      seen = fresh.at(-1)!.position;
-      await checkpoints.save(CHECKPOINT, seen);
-    },
-  };
+      } catch (error) {
+        if (passes(error)) throw error;
+        const event = readable.find(({ id }) => id === eventId)!;
+        park({ ...event, type: event.event.type }, messageOf(error));
+      }
+    const last = lastRevisions(events);
+    for (const { event, reason } of found.values()) await parked.park(SAGA, event, reason, last.get(event.stream)!);
+  }
+}
+
+function lastRevisions(events: FollowedEvent[]): Map<string, number> {
+  return new Map(events.map(({ stream, revision }) => [stream, revision]));
+}
+
+/** Trouble of the stores (those of the database carry a code), not of the file that was being worked on. */
+export function passes(error: unknown): boolean {
+  return error instanceof StoreUnavailable || typeof (error as { code?: unknown } | null)?.code === 'string';
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**
@@ -69,23 +142,4 @@ export function undecidedEvidence(batch: StoredEvent[]): Undecided[] {
   }
   // A file is looked at once, whatever it was that came.
   return [...new Map([...undecided.values()].map((evidence) => [evidence.stream, evidence])).values()];
-}
-
-/** The part of the saga that time drives: closes dead leases and lets proposals expire, also on files that nobody asks about. */
-export async function settleWhatIsOverdue(
-  { handling, overdueFiles, clock }: Omit<Parts, 'checkpoints'>,
-  signal: AbortSignal,
-  report: (message: string) => void,
-): Promise<void> {
-  await keepGoing('the look for overdue leases and proposals', signal, report, async () => {
-    while (!signal.aborted) {
-      for (const { repo, targetFile } of await overdueFiles.overdue(clock.now(), FILES_AT_A_LOOK))
-        await handling.handle({
-          ...{ stream: fileStream(fileIdOf(repo, targetFile)), call: CALL, dispatchId: null },
-          commandId: (stream, state) => uuidOf('overdue', stream, String(state.revision)),
-          decide: settleOverdue,
-        });
-      await pause(LOOK_EVERY_MS, signal);
-    }
-  });
 }

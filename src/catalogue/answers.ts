@@ -272,6 +272,12 @@ export const rebuildAnswer = z.strictObject({
   finishedAt: instant.nullable(),
 });
 
+/** How many events each follower had parked, and has now. */
+export const retryParkedAnswer = z.strictObject({
+  before: z.record(z.string(), z.number().int()),
+  parked: z.record(z.string(), z.number().int()),
+});
+
 /** A page of a list. */
 export const page = z.strictObject({ items: z.array(z.record(z.string(), z.unknown())), nextCursor: z.string().nullable() });
 
@@ -295,4 +301,5 @@ export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
 export type PolicyAnswer = z.infer<typeof policyAnswer>;
 export type StoryAnswer = z.infer<typeof storyAnswer>;
 export type VerifyAnswer = z.infer<typeof verifyAnswer>;
+export type RetryParkedAnswer = z.infer<typeof retryParkedAnswer>;
 export type RebuildAnswer = z.infer<typeof rebuildAnswer>;

@@ -112,6 +112,10 @@ export const patternsQuery = z.strictObject({
   order: z.enum(['failed']).optional(),
 });
 
+/** `GET /v1/parked-events` */
+export const parkedEventsQuery = z.strictObject({ follower: name.optional(), limit: ofPage.limit, cursor: ofPage.cursor });
+
+export type ParkedEventsQuery = z.infer<typeof parkedEventsQuery>;
 export type PolicyQuery = z.infer<typeof policyQuery>;
 export type MemoryQuery = z.infer<typeof memoryQuery>;
 export type AuditStateQuery = z.infer<typeof auditStateQuery>;

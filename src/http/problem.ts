@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { InvalidField, KeyReused, NotCaughtUp, NotFound, PreconditionFailed } from '../application/errors.js';
-import { BadCursor, StoreUnavailable, TooLarge } from '../application/ports.js';
+import { BadCursor, StoreUnavailable, TooLarge, UnreadableStream } from '../application/ports.js';
 import { Conflict } from '../domain/recorder.js';
 
 interface FieldError {
@@ -54,6 +54,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof TooLarge) return { status: 413, code: 'too-large', detail: error.message };
   if (error instanceof NotCaughtUp) return { status: 503, code: 'not-caught-up', detail: error.message, retryAfterSeconds: 1 };
   if (error instanceof StoreUnavailable) return { status: 503, code: 'store-unavailable', detail: error.message, retryAfterSeconds: 1 };
+  if (error instanceof UnreadableStream) return { status: 500, code: 'unreadable-event', detail: error.message };
   const status = statusOf(error);
   if (status !== undefined && status < 500)
     return { status, code: status === 404 ? 'not-found' : 'bad-request', detail: (error as Error).message };

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EventStoreDbLog } from '../../src/adapters/eventstoredb/event-log.js';
-import { type NewEvent, type StoredEvent, StoreUnavailable, TooLarge, WrongRevision } from '../../src/application/ports.js';
+import {
+  type FollowedEvent,
+  type NewEvent,
+  type StoredEvent,
+  StoreUnavailable,
+  TooLarge,
+  WrongRevision,
+} from '../../src/application/ports.js';
 import { fileIdOf, fileStream } from '../../src/domain/ids.js';
 import { importedAttempt } from '../support/foreign.js';
 import { TestNode } from '../support/node.js';
@@ -95,11 +102,11 @@ describe('append and read', () => {
 });
 
 describe('following', () => {
-  const collect = (prefix: string, after: string | null, seen: StoredEvent[], stop: AbortController) =>
+  const collect = (prefix: string, after: string | null, seen: FollowedEvent[], stop: AbortController) =>
     (async () => {
       for await (const batch of log.follow([prefix], after, stop.signal)) seen.push(...batch);
     })();
-  const until = async (seen: StoredEvent[], count: number) => {
+  const until = async (seen: FollowedEvent[], count: number) => {
     for (let tried = 0; seen.length < count && tried < 600; tried += 1) await new Promise((resolve) => setTimeout(resolve, 25));
   };
   /** Streams under a prefix of the test's own, so that nothing else is in what it sees. */
@@ -111,7 +118,7 @@ describe('following', () => {
     await write(prefix, 'two');
     await write(freshRepo('elsewhere'), 'x');
     const stop = new AbortController();
-    const seen: StoredEvent[] = [];
+    const seen: FollowedEvent[] = [];
     const done = collect(prefix, position, seen, stop);
     await until(seen, 2);
     await write(prefix, 'three');
@@ -124,7 +131,7 @@ describe('following', () => {
   test('goes on after the node was away: nothing lost, nothing twice, and appends work again', async () => {
     const prefix = `${freshRepo('away')}-`;
     const stop = new AbortController();
-    const seen: StoredEvent[] = [];
+    const seen: FollowedEvent[] = [];
     const done = collect(prefix, null, seen, stop);
     const ids: string[] = [];
     for (const round of [1, 2, 3]) {

@@ -51,6 +51,8 @@ test('every route is listed, and nothing else', () => {
       'GET /v1/rebuilds/{id}',
       'GET /v1/rebuilds/{id}/progress',
       'DELETE /v1/rebuilds/{id}',
+      'GET /v1/parked-events',
+      'POST /v1/parked-events/retry',
       'GET /health/live',
       'GET /health/ready',
       'GET /metrics',

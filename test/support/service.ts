@@ -10,6 +10,7 @@ import type { PostgresReadModels } from '../../src/adapters/postgres/read-models
 import { assemble } from '../../src/app.module.js';
 import { CommandHandling } from '../../src/application/handle-command.js';
 import { EVENT_LOG, type EventLog, READ_MODELS } from '../../src/application/ports.js';
+import type { readEvent } from '../../src/catalogue/versions.js';
 import { startEngines } from '../../src/embedded/engines.js';
 import { createApp } from '../../src/http/create-app.js';
 import { Api } from './api.js';
@@ -28,6 +29,8 @@ interface Options {
   idleAtFirst?: boolean;
   /** A server of the test's own, in place of the embedded node or of TEST_EVENTSTORE_URL. */
   eventStoreUrl?: string;
+  /** How events are read, in place of the catalogue's own way. */
+  readEvent?: typeof readEvent;
   /** A database of the test's own, in place of the embedded one or of TEST_DATABASE_URL. */
   databaseUrl?: string;
 }
@@ -115,7 +118,12 @@ export class Service {
     const databaseUrl = this.options.databaseUrl ?? this.postgres?.connectionString;
     const eventStoreUrl = this.options.eventStoreUrl ?? (process.env.TEST_EVENTSTORE_URL || undefined);
     const engines = await startEngines({ dataDir: this.dataDir, databaseUrl, eventStoreUrl, log: report });
-    const parts = await assemble({ ...engines, payloadLimit: this.options.payloadLimit ?? 1024 * 1024, report });
+    const parts = await assemble({
+      ...engines,
+      payloadLimit: this.options.payloadLimit ?? 1024 * 1024,
+      readEvent: this.options.readEvent,
+      report,
+    });
     const app = await createApp(parts.module, pino({ level: 'error', base: undefined }, { write: report }));
     await app.listen(0, '127.0.0.1');
     if (!idle) parts.run();

@@ -13,12 +13,21 @@ import {
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { type EventLog, type NewEvent, type StoredEvent, StoreUnavailable, TooLarge, WrongRevision } from '../../application/ports.js';
+import {
+  type EventLog,
+  type FollowedEvent,
+  type NewEvent,
+  type StoredEvent,
+  StoreUnavailable,
+  TooLarge,
+  WrongRevision,
+} from '../../application/ports.js';
 import { pause, withTimeout } from '../../application/timing.js';
+import { readEvent } from '../../catalogue/versions.js';
 import { batchesOf } from './batches.js';
 import { letGoOfLateAnswers } from './late-answers.js';
 import { sendBytes } from './send-bytes.js';
-import { type RawEvent, storedEvent } from './stored-event.js';
+import { followedEvent, type RawEvent, storedEvent } from './stored-event.js';
 
 sendBytes();
 letGoOfLateAnswers();
@@ -41,6 +50,8 @@ export class EventStoreDbLog implements EventLog {
   constructor(
     connectionString: string,
     private readonly report: (message: string) => void,
+    /** How what lies in the store becomes an event. */
+    private readonly reader = readEvent,
   ) {
     this.client = EventStoreDBClient.connectionString(connectionString);
   }
@@ -61,7 +72,11 @@ export class EventStoreDbLog implements EventLog {
   }
 
   async *read(stream: string, from = 0, most?: number): AsyncIterable<StoredEvent> {
-    for await (const event of this.readRaw(stream, from, most)) yield storedEvent(event);
+    for await (const event of this.readRaw(stream, from, most)) yield storedEvent(event, this.reader);
+  }
+
+  async *readFollowed(stream: string, from: number, most?: number): AsyncIterable<FollowedEvent> {
+    for await (const event of this.readRaw(stream, from, most)) yield followedEvent(event, this.reader);
   }
 
   async *readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }> {
@@ -121,7 +136,12 @@ export class EventStoreDbLog implements EventLog {
     }
   }
 
-  async *follow(prefixes: readonly string[], after: string | null, signal: AbortSignal, most = FOLLOW_BATCH): AsyncIterable<StoredEvent[]> {
+  async *follow(
+    prefixes: readonly string[],
+    after: string | null,
+    signal: AbortSignal,
+    most = FOLLOW_BATCH,
+  ): AsyncIterable<FollowedEvent[]> {
     const names = prefixes.map((prefix) => `${prefix}*`).join(', ');
     let seen = after;
     let backoff = FIRST_BACKOFF_MS;
@@ -136,7 +156,7 @@ export class EventStoreDbLog implements EventLog {
       );
       try {
         for await (const batch of batchesOf<{ event?: unknown }>(subscription as unknown as Readable, most, signal)) {
-          const events = batch.flatMap(({ event }) => (event ? [storedEvent(event as RawEvent)] : []));
+          const events = batch.flatMap(({ event }) => (event ? [followedEvent(event as RawEvent, this.reader)] : []));
           if (events.length === 0) continue;
           yield events;
           seen = events.at(-1)!.position;

@@ -1,6 +1,6 @@
-import type { StoredEvent } from '../../application/ports.js';
+import { type FollowedEvent, isUnread, type StoredEvent, UnreadableStream } from '../../application/ports.js';
 import { metadata } from '../../catalogue/metadata.js';
-import { readEvent, UnreadableEvent } from '../../catalogue/versions.js';
+import { type readEvent, UnreadableEvent } from '../../catalogue/versions.js';
 
 /** A recorded event as the client hands it out. */
 export interface RawEvent {
@@ -14,18 +14,27 @@ export interface RawEvent {
   position?: { commit: bigint };
 }
 
-/** Parsed on the way out of the store, never cast. Throws {@link UnreadableEvent}. */
-export function storedEvent(raw: RawEvent): StoredEvent {
-  const parsed = metadata.safeParse(raw.metadata);
-  if (!parsed.success) throw new UnreadableEvent(raw.type, 0, `its metadata is not Anvil's: ${parsed.error.issues[0]?.message}`);
-  return {
-    id: raw.id,
-    stream: raw.streamId,
-    revision: Number(raw.revision),
-    position: String(raw.position?.commit ?? ''),
-    created: raw.created,
-    written: { type: raw.type, data: raw.data },
-    metadata: parsed.data,
-    event: readEvent(raw.type, parsed.data.schemaVersion, raw.data),
-  };
+/** Parsed on the way out of the store, never cast. One that `read` cannot read, or whose metadata is not Anvil's, says why. */
+export function followedEvent(raw: RawEvent, read: typeof readEvent): FollowedEvent {
+  const place = { id: raw.id, stream: raw.streamId, revision: Number(raw.revision), position: String(raw.position?.commit ?? '') };
+  try {
+    const parsed = metadata.safeParse(raw.metadata);
+    if (!parsed.success) throw new UnreadableEvent(raw.type, 0, `its metadata is not Anvil's: ${parsed.error.issues[0]?.message}`);
+    return {
+      ...place,
+      created: raw.created,
+      written: { type: raw.type, data: raw.data },
+      metadata: parsed.data,
+      event: read(raw.type, parsed.data.schemaVersion, raw.data),
+    };
+  } catch (error) {
+    return { ...place, type: raw.type, unreadable: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** For who needs every event of a stream. Throws {@link UnreadableStream}. */
+export function storedEvent(raw: RawEvent, read: typeof readEvent): StoredEvent {
+  const event = followedEvent(raw, read);
+  if (isUnread(event)) throw new UnreadableStream(event);
+  return event;
 }

@@ -10,8 +10,8 @@ export function createPool(connectionString: string, report: (message: string) =
   return pool;
 }
 
-/** Runs `work` in one transaction, on one connection. */
-export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+/** Runs `work` in one transaction, on one connection. `begin` may do more than begin it, in the same round trip. */
+export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>, begin = 'BEGIN'): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // The pool listens to idle connections only: one that breaks between two statements of ours would end the process.
@@ -20,7 +20,7 @@ export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient
   };
   client.on('error', onError);
   try {
-    await client.query('BEGIN');
+    await client.query(begin);
     const result = await work(client);
     await client.query('COMMIT');
     return result;

@@ -1,8 +1,20 @@
 import type pg from 'pg';
-import type { Change, ProjectedEvent, Projection, Row, RowKey, Rows } from '../../../projections/projection.js';
-import type { ProjectionRows, StoredEvent } from '../../application/ports.js';
+import type { Projection } from '../../../projections/projection.js';
+import type { EventLog, FollowedEvent, ProjectionRows } from '../../application/ports.js';
+import { createParkedTable, parkedTable } from './parked-events.js';
 import { transaction } from './pool.js';
-import { asText, byKeys, createStatements, fromDatabase, quoted, SCHEMA, upsert } from './tables.js';
+import { createStatements, quoted, SCHEMA } from './tables.js';
+import { type Held, refusesValues, takeBatch } from './take-batch.js';
+
+/** Events of a stream that are taken in one go when they are tried again. */
+const RETRIED_AT_ONCE = 500;
+
+interface Checkpoint {
+  version: number;
+  position: string | null;
+  /** Of the streams that were asked about, those that hold a parked event, with its revision. */
+  held: Record<string, number> | null;
+}
 
 /**
  * The checkpoint of whoever takes projections along: how far events were handed to all of them, also to those whose rows are of another
@@ -35,6 +47,7 @@ export class ProjectionStore implements ProjectionRows {
       await client.query(
         `CREATE TABLE IF NOT EXISTS ${this.checkpoints} (name text PRIMARY KEY, version integer NOT NULL, position numeric(20))`,
       );
+      await client.query(createParkedTable(this.schema));
       await client.query(`INSERT INTO ${this.checkpoints} VALUES ('${RUNNER}', 0, NULL) ON CONFLICT DO NOTHING`);
       const { rows } = await client.query(`SELECT name, version FROM ${this.checkpoints}`);
       const versions = new Map(rows.map(({ name, version }) => [name, version]));
@@ -58,73 +71,85 @@ export class ProjectionStore implements ProjectionRows {
 
   /**
    * Takes every projection over a batch of events, all or nothing; events that one has seen before do not count again, and rows of
-   * another version are left alone.
+   * another version are left alone. What a projection cannot take in is parked.
    */
-  async apply(events: StoredEvent[]): Promise<void> {
-    await transaction(this.pool, async (client) => {
-      const names = [RUNNER, ...this.projections.map(({ name }) => name)];
-      const { rows } = await client.query(
-        `SELECT name, version, position::text FROM ${this.checkpoints} WHERE name = ANY($1) ORDER BY name FOR UPDATE`,
-        [names],
+  async apply(events: FollowedEvent[]): Promise<void> {
+    try {
+      await this.take(events, false);
+    } catch (error) {
+      if (!refusesValues(error)) throw error;
+      await this.take(events, true);
+    }
+  }
+
+  async retry(log: Pick<EventLog, 'readFollowed'>): Promise<void> {
+    const { rows } = await this.pool.query(
+      `SELECT follower, stream FROM ${parkedTable(this.schema)} WHERE follower = ANY($1) ORDER BY position`,
+      [this.projections.map(({ name }) => name)],
+    );
+    for (const { follower, stream } of rows)
+      await this.retryOne(this.projections.find(({ name }) => name === follower)!, stream, (from, most) =>
+        log.readFollowed(stream, from, most),
       );
-      const checkpoints = new Map(rows.map(({ name, version, position }) => [`${name} ${version}`, position as string | null]));
+  }
+
+  private async take(events: FollowedEvent[], inParts: boolean): Promise<void> {
+    await this.locked(async (client) => {
+      const checkpoints = await this.checkpointsFor(client, new Set(events.map(({ stream }) => stream)));
+      const positions = events.map(({ position }) => BigInt(position));
       const moved = [RUNNER];
       for (const projection of this.projections) {
-        const seen = checkpoints.get(`${projection.name} ${projection.version}`);
-        if (seen === undefined) continue;
-        const fresh = events.filter((event) => seen === null || BigInt(event.position) > BigInt(seen));
-        const handled = fresh.filter(({ event }) => projection.handles.includes(event.type));
-        if (handled.length > 0) await project(client, this.schema, projection, handled);
-        if (fresh.length > 0) moved.push(projection.name);
+        const checkpoint = checkpoints.get(projection.name);
+        if (checkpoint?.version !== projection.version) continue;
+        const seen = BigInt(checkpoint.position ?? -1);
+        const first = positions.findIndex((position) => position > seen);
+        if (first < 0) continue;
+        const held = new Map(Object.entries(checkpoint.held ?? {}));
+        await takeBatch({ client, schema: this.schema, projection }, first === 0 ? events : events.slice(first), held, inParts);
+        moved.push(projection.name);
       }
       const last = events.at(-1)!.position;
       await client.query(`UPDATE ${this.checkpoints} SET position = GREATEST(position, $2) WHERE name = ANY($1)`, [moved, last]);
     });
   }
-}
 
-async function project(client: pg.PoolClient, schema: string, projection: Projection, events: ProjectedEvent[]): Promise<void> {
-  const known = await load(
-    client,
-    schema,
-    projection,
-    events.flatMap((event) => projection.needs(event)),
-  );
-  const changed = new Map<string, Change>();
-  const rows: Rows = (table, ...key) => known.get(idOf({ table, key }));
-  const further = events.flatMap((event) => projection.needsNext?.(rows, event) ?? []);
-  for (const [id, row] of await load(client, schema, projection, further)) known.set(id, row);
-  for (const event of events)
-    for (const change of projection.evolve(rows, event)) {
-      known.set(idOf(change), change.row ?? undefined);
-      changed.set(idOf(change), change);
-    }
-  await store(client, schema, projection, [...changed.values()]);
-}
-
-/** Keys that the database cannot tell apart are one. */
-function idOf({ table, key }: RowKey): string {
-  return JSON.stringify([table, ...key.map(asText)]);
-}
-
-async function load(client: pg.PoolClient, schema: string, projection: Projection, keys: RowKey[]): Promise<Map<string, Row | undefined>> {
-  const known = new Map<string, Row | undefined>();
-  const distinct = [...new Map(keys.map((key) => [idOf(key), key])).values()];
-  for (const [name, table] of Object.entries(projection.tables)) {
-    const wanted = distinct.filter((key) => key.table === name).map(({ key }) => key);
-    if (wanted.length === 0) continue;
-    const { rows } = await client.query(byKeys('SELECT *', schema, projection.name, name, table, wanted));
-    for (const row of rows) known.set(idOf({ table: name, key: table.key.map((column) => String(row[column])) }), fromDatabase(row));
+  /** The projection's checkpoint does not move: what was held back lies before it. */
+  private async retryOne(
+    projection: Projection,
+    stream: string,
+    read: (from: number, most: number) => AsyncIterable<FollowedEvent>,
+  ): Promise<void> {
+    const { schema } = this;
+    await this.locked(async (client) => {
+      const parkedHere = `${parkedTable(schema)} WHERE follower = $1 AND stream = $2`;
+      const { rows } = await client.query(
+        `SELECT revision, "heldUpTo", (SELECT version FROM ${this.checkpoints} WHERE name = $1) AS version FROM ${parkedHere}`,
+        [projection.name, stream],
+      );
+      if (rows[0]?.version !== projection.version) return;
+      const { revision, heldUpTo } = rows[0];
+      for (let from: number = revision; from <= heldUpTo; from += RETRIED_AT_ONCE) {
+        const events: FollowedEvent[] = [];
+        for await (const event of read(from, Math.min(RETRIED_AT_ONCE, heldUpTo - from + 1))) events.push(event);
+        const held: Held = new Map();
+        await takeBatch({ client, schema, projection }, events, held, true);
+        if (held.size > 0) return;
+      }
+      await client.query(`DELETE FROM ${parkedHere}`, [projection.name, stream]);
+    });
   }
-  return known;
-}
 
-async function store(client: pg.PoolClient, schema: string, projection: Projection, changes: Change[]): Promise<void> {
-  for (const [name, table] of Object.entries(projection.tables)) {
-    const own = changes.filter((change) => change.table === name);
-    const kept = own.flatMap(({ row }) => (row === null ? [] : [row]));
-    const removed = own.filter(({ row }) => row === null).map(({ key }) => key);
-    if (kept.length > 0) await client.query(upsert(schema, projection.name, name, table, kept));
-    if (removed.length > 0) await client.query(byKeys('DELETE', schema, projection.name, name, table, removed));
+  /** One batch, retry or switch at a time: each waits for the runner's checkpoint before it looks at what the one before it left. */
+  private locked(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+    return transaction(this.pool, work, `BEGIN; SELECT FROM ${this.checkpoints} WHERE name = '${RUNNER}' FOR UPDATE`);
+  }
+
+  private async checkpointsFor(client: pg.PoolClient, streams: Set<string>): Promise<Map<string, Checkpoint>> {
+    const { rows } = await client.query(
+      `SELECT name, version, position::text, (SELECT json_object_agg(stream, revision) FROM ${parkedTable(this.schema)}
+         WHERE follower = name AND stream = ANY($2)) AS held FROM ${this.checkpoints} WHERE name = ANY($1)`,
+      [this.projections.map(({ name }) => name), [...streams]],
+    );
+    return new Map(rows.map((row) => [row.name, row]));
   }
 }

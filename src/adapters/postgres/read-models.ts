@@ -1,5 +1,13 @@
 import type pg from 'pg';
-import { BadCursor, type Checkpoints, type OverdueFiles, type PageRequest, type ReadModels, type Row } from '../../application/ports.js';
+import {
+  BadCursor,
+  type Checkpoints,
+  type FilePlace,
+  type OverdueFiles,
+  type PageRequest,
+  type ReadModels,
+  type Row,
+} from '../../application/ports.js';
 import { fromDatabase, quoted, SCHEMA, tableName } from './tables.js';
 
 const NO_PAGE_GAVE_IT = 'no page of this list gave this cursor';
@@ -60,11 +68,13 @@ export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles
     );
   }
 
-  async overdue(now: string, limit: number): Promise<{ repo: string; targetFile: string }[]> {
+  async overdue(now: string, limit: number, after: FilePlace | null): Promise<FilePlace[]> {
     const { rows } = await this.pool.query(
-      `SELECT repo, "targetFile" FROM ${tableName(SCHEMA, 'dispatches', 'dispatches')} WHERE status = 'open' AND "leaseUntil" <= $1
-       UNION SELECT repo, "targetFile" FROM ${tableName(SCHEMA, 'proposals', 'proposals')} WHERE status = 'pending' AND "expiresAt" <= $1 LIMIT $2`,
-      [now, limit],
+      `SELECT * FROM (
+         SELECT repo, "targetFile" FROM ${tableName(SCHEMA, 'dispatches', 'dispatches')} WHERE status = 'open' AND "leaseUntil" <= $1
+         UNION SELECT repo, "targetFile" FROM ${tableName(SCHEMA, 'proposals', 'proposals')} WHERE status = 'pending' AND "expiresAt" <= $1
+       ) AS overdue WHERE $3::text IS NULL OR (repo, "targetFile") > ($3, $4) ORDER BY repo, "targetFile" LIMIT $2`,
+      [now, limit, after?.repo ?? null, after?.targetFile ?? null],
     );
     return rows;
   }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Projection } from '../../../projections/projection.js';
 import type { Difference, ProjectionRows, Rebuild, RebuildStore } from '../../application/ports.js';
+import { parkedTable } from './parked-events.js';
 import { transaction } from './pool.js';
 import { ProjectionStore, RUNNER } from './projection-store.js';
 import { dropStatements, quoted, SCHEMA, tableName } from './tables.js';
@@ -100,6 +101,8 @@ export class PostgresRebuilds implements RebuildStore {
       }
       for (const { name, version, position } of built)
         await client.query(`UPDATE ${SCHEMA}.checkpoints SET version = $2, position = $3 WHERE name = $1`, [name, version, position]);
+      await client.query(`DELETE FROM ${parkedTable(SCHEMA)} WHERE follower = ANY($1)`, [projections]);
+      await client.query(`INSERT INTO ${parkedTable(SCHEMA)} SELECT * FROM ${parkedTable(schemaOf(id))}`);
       await client.query(`DROP SCHEMA ${shadow} CASCADE`);
       return true;
     });

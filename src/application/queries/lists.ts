@@ -6,6 +6,7 @@ import type {
   DispatchesQuery,
   FilesQuery,
   HistogramsQuery,
+  ParkedEventsQuery,
   PatternsQuery,
   ProposalsQuery,
   SignalsQuery,
@@ -22,6 +23,7 @@ interface Asked {
   dispatches: DispatchesQuery;
   files: FilesQuery;
   histograms: HistogramsQuery;
+  'parked-events': ParkedEventsQuery;
   patterns: PatternsQuery;
   proposals: ProposalsQuery;
   signals: SignalsQuery;
@@ -72,6 +74,11 @@ const LISTS: { [L in keyof Asked]: List<Asked[L]> } = {
     }),
     show: ({ patternKey: _key, ...row }) => row,
   },
+  // No projection's: the table that stands beside them.
+  'parked-events': {
+    place: (query) => ({ projection: 'parked', table: 'events', where: filters(query), order: ['position', 'follower'] }),
+    show: ({ heldUpTo, ...row }) => ({ ...row, heldBack: { upToRevision: heldUpTo } }),
+  },
   // The capacity map of one repo, or of all together. Shares and their intervals are computed here: rows hold counts.
   patterns: {
     place: ({ repo, model, order }) => ({
@@ -110,7 +117,7 @@ export class PageOfHandler implements IQueryHandler<PageOf> {
 
   async execute<L extends keyof Asked>({ list, query }: PageOf<L>): Promise<Page> {
     const { place, texts = [], show = (row: Row) => row }: List<Asked[L]> = LISTS[list];
-    const { after, limit, cursor } = query;
+    const { after, limit, cursor }: { after?: string; limit: number; cursor?: string } = query;
     const { items, nextCursor } = await caughtUpPage(this.readModels, after, { ...place(query), limit, cursor });
     return { items: (await withTexts(items, texts, this.payloads)).map(show), nextCursor };
   }
