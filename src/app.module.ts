@@ -84,6 +84,7 @@ export interface Parts {
 export async function assemble(given: {
   databaseUrl: string;
   eventStoreUrl: string;
+  headOf(stream: string): number | undefined;
   payloadLimit: number;
   /** How what lies in the log becomes an event, if not by the catalogue. */
   readEvent?: typeof readEvent;
@@ -93,7 +94,7 @@ export async function assemble(given: {
   const { report } = given;
   const metrics = new Metrics();
   const pool = createPool(given.databaseUrl, report);
-  const log = new EventStoreDbLog(given.eventStoreUrl, report, given.readEvent);
+  const log = new EventStoreDbLog(given.eventStoreUrl, report, given.headOf, given.readEvent);
   const rows = new ProjectionStore(pool, projections);
   const readModels = new PostgresReadModels(pool);
   const leadership = new PostgresLeadership(given.databaseUrl, report);

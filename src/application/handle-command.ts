@@ -46,26 +46,30 @@ export class CommandHandling {
 
   /**
    * A state in memory may be behind the stream. The append at its revision proves that it was not; where it leads to no append, or to a
-   * refusal, the stream is read first. So it is where long texts would be stored before the append could prove anything.
+   * refusal, the stream is read first. So it is where long texts would be stored before the append could prove anything. Nothing is read
+   * where the log knows that the state is the stream's head.
    */
   private async inTurn<S>(command: FileCommand<S>): Promise<Handled<S>> {
     const { stream } = command;
     const randomId = this.ids.uuid();
     for (let tried = 0; tried < TRIES; tried += 1) {
-      const atHand = tried === 0 && command.texts?.pending !== true ? this.histories.atHand(stream) : undefined;
+      const held = tried === 0 ? this.histories.atHand(stream) : undefined;
+      const isHead = held !== undefined && this.log.isHead(stream, held.state.revision);
+      const atHand = isHead || command.texts?.pending !== true ? held : undefined;
+      const proven = isHead || atHand === undefined;
       const policy = this.readPolicy(command.where ?? atHand?.where);
       const history = atHand ?? (await this.histories.current(stream));
       let plan: Plan<S>;
       try {
         plan = await this.plan(command, history, randomId, policy);
       } catch (error) {
-        if (atHand !== undefined) continue;
+        if (!proven) continue;
         throw error;
       }
       if (plan.earlier !== null) return this.replayed(command, plan.earlier);
       const { commandId, state, events, seen, context } = plan;
       if (events.length === 0) {
-        if (atHand !== undefined) continue;
+        if (!proven) continue;
         return { ...outcome(command, state, events), seen, context, position: positionOf(history) };
       }
       await command.texts?.write();

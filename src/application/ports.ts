@@ -70,6 +70,11 @@ export interface EventLog {
    */
   append(stream: string, expectedRevision: number, events: NewEvent[]): Promise<{ position: string }>;
   /**
+   * Whether the stream is known, without asking the store, to be at this revision: true is as good as a read of its tail, false says
+   * nothing. Only a node in this process can know.
+   */
+  isHead(stream: string, revision: number): boolean;
+  /**
    * The stream's events from a revision on, in order, read from the leader; none when there is no such stream. Who needs only some says
    * how many at `most`. Throws {@link UnreadableStream} where one of them cannot be read.
    */

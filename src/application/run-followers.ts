@@ -1,6 +1,12 @@
 import { FOLLOWED_STREAMS } from '../domain/ids.js';
 import type { EventLog, FollowedEvent, ProjectionRows } from './ports.js';
-import { keepGoing } from './timing.js';
+import { keepGoing, pause } from './timing.js';
+
+/**
+ * Rest between two batches, in milliseconds. An event that comes after a quiet moment is taken at once; of those that come in a row,
+ * several share a batch, and with it the twenty or so statements that a batch costs whatever its size.
+ */
+const REST_MS = 50;
 
 /** Something that goes through the events of files and policies in order, each at least once, and knows what it has seen. */
 export interface Follower {
@@ -23,8 +29,10 @@ export async function runFollowers(
   await keepGoing('the projections and the saga', signal, report, async () => {
     const positions = await Promise.all(followers.map((follower) => follower.position()));
     const from = positions.reduce(earlier);
-    for await (const batch of log.follow(FOLLOWED_STREAMS, from, signal))
+    for await (const batch of log.follow(FOLLOWED_STREAMS, from, signal)) {
       await Promise.all(followers.map((follower) => follower.take(batch)));
+      await pause(REST_MS, signal);
+    }
   });
 }
 

@@ -4,6 +4,8 @@ import { startPostgres } from './postgres.js';
 export interface Engines {
   databaseUrl: string;
   eventStoreUrl: string;
+  /** Where a stream stands, if the node is of this process and has that in memory; always undefined for a server. */
+  headOf(stream: string): number | undefined;
   /** What a person should know: which engines run, and where their data lies. */
   lines: string[];
   /** Ends what was started here, the node before its database. */
@@ -27,6 +29,7 @@ export async function startEngines(given: {
   const failures: Promise<Error>[] = [];
   try {
     let { databaseUrl, eventStoreUrl } = given;
+    let headOf: Engines['headOf'] = () => undefined;
     if (databaseUrl === undefined) {
       const postgres = await startPostgres({ dataDir: given.dataDir, log: given.log });
       stops.push(() => postgres.stop());
@@ -39,10 +42,11 @@ export async function startEngines(given: {
       const node = await startNode({ databaseUrl, log: given.log });
       stops.push(() => node.stop());
       eventStoreUrl = node.connectionString;
+      headOf = node.headOf;
       failures.push(node.closed.then((reason) => reason ?? new Promise<Error>(() => {})));
       lines.push(`event store  embedded node for one machine, its log in that database (set EVENTSTORE_URL for a real EventStoreDB)`);
     } else lines.push('event store  the server that EVENTSTORE_URL names');
-    return { databaseUrl, eventStoreUrl, lines, stop, failed: Promise.race(failures) };
+    return { databaseUrl, eventStoreUrl, headOf, lines, stop, failed: Promise.race(failures) };
   } catch (error) {
     await stop();
     throw error;

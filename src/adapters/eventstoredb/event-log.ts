@@ -50,6 +50,7 @@ export class EventStoreDbLog implements EventLog {
   constructor(
     connectionString: string,
     private readonly report: (message: string) => void,
+    private readonly headOf: (stream: string) => number | undefined = () => undefined,
     /** How what lies in the store becomes an event. */
     private readonly reader = readEvent,
   ) {
@@ -69,6 +70,10 @@ export class EventStoreDbLog implements EventLog {
       if (error instanceof MaxAppendSizeExceededError) throw new TooLarge('more than the event store takes in one append');
       throw unavailable(error);
     }
+  }
+
+  isHead(stream: string, revision: number): boolean {
+    return this.headOf(stream) === revision;
   }
 
   async *read(stream: string, from = 0, most?: number): AsyncIterable<StoredEvent> {

@@ -19,9 +19,11 @@ export class LogStatements {
       SELECT coalesce((SELECT max(position) FROM ${s}.events), 0) AS position, coalesce((SELECT max(id) FROM ${s}.streams), 0) AS stream_id`;
     // One statement is one transaction: streams and events come together or not at all, in a single round trip with the commit.
     this.insertSql = `
-      WITH new_streams AS (INSERT INTO ${s}.streams (id, name) SELECT * FROM unnest($1::bigint[], $2::text[]))
+      WITH assumption AS (SELECT WHERE NOT EXISTS (SELECT FROM ${s}.streams WHERE name = ANY($12::text[]))),
+      new_streams AS (INSERT INTO ${s}.streams (id, name) SELECT n.* FROM assumption, unnest($1::bigint[], $2::text[]) n)
       INSERT INTO ${s}.events (position, stream_id, revision, event_id, is_json, created_us, type, data, metadata)
-      SELECT * FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::boolean[], $8::bigint[], $9::text[], $10::bytea[], $11::bytea[])`;
+      SELECT n.* FROM assumption,
+        unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::boolean[], $8::bigint[], $9::text[], $10::bytea[], $11::bytea[]) n`;
     this.placesSql = `
       SELECT e.stream_id, e.event_id, e.revision, e.position
       FROM unnest($1::bigint[], $2::uuid[]) AS n(stream_id, event_id)
@@ -36,9 +38,10 @@ export class LogStatements {
     return { position: Number(row.position), streamId: Number(row.stream_id) };
   }
 
-  async insert(client: ClientBase, batch: LogBatch): Promise<void> {
+  /** Writes a batch, which was decided on the assumption that some streams were never written. False, and nothing written, where one was. */
+  async insert(client: ClientBase, batch: LogBatch, assumedNew: readonly string[]): Promise<boolean> {
     const { events, newStreams } = batch;
-    await client.query({
+    const { rowCount } = await client.query({
       name: 'anvil-log-insert',
       text: this.insertSql,
       values: [
@@ -56,8 +59,10 @@ export class LogStatements {
         textArray(events.map(({ type }) => type)),
         byteaArray(events.map(({ data }) => data)),
         byteaArray(events.map(({ metadata }) => metadata)),
+        textArray(assumedNew),
       ],
     });
+    return rowCount !== 0;
   }
 
   /** Where event ids stand in streams, oldest first. */

@@ -1,5 +1,5 @@
 import type { Place } from './append-rules.js';
-import { EXPECT_ANY, EXPECT_STREAM_EXISTS } from './append-rules.js';
+import { EXPECT_ANY, EXPECT_NO_STREAM, EXPECT_STREAM_EXISTS } from './append-rules.js';
 import type { LiveTail } from './live-tail.js';
 import { LogBatch, streamsNeeded, type WriteOutcome, type WriteRequest } from './log-batch.js';
 import { appendSize } from './log-event.js';
@@ -156,9 +156,19 @@ export class LogWriter {
     return taken;
   }
 
+  /** Texts come to streams that nobody has heard of: that they are new is left to the insert to prove, and looked up only where it was not so. */
   private async commit(connected: Connected, taken: readonly Queued[]): Promise<WriteOutcome[]> {
+    return (await this.tryToCommit(connected, taken, newIfExpected(taken))) ?? (await this.tryToCommit(connected, taken, new Set()))!;
+  }
+
+  /** Null, with nothing done, where one of the streams that were assumed to be new is not. */
+  private async tryToCommit(
+    connected: Connected,
+    taken: readonly Queued[],
+    mayAssume: ReadonlySet<string>,
+  ): Promise<WriteOutcome[] | null> {
     const { client } = connected.session;
-    const states = await this.loadStates(connected, taken);
+    const { states, assumed } = await this.loadStates(connected, taken, mayAssume);
     const places = await this.loadPlaces(connected, taken, states);
     const batch = new LogBatch(
       {
@@ -171,29 +181,36 @@ export class LogWriter {
     );
     const outcomes = taken.map(({ request }) => batch.add(request));
     if (batch.events.length > 0) {
-      await this.statements.insert(client, batch);
+      if (!(await this.statements.insert(client, batch, assumed))) return null;
       connected.nextPosition += batch.events.length;
       connected.nextStreamId += batch.newStreams.length;
-    }
+    } else if (assumed.length > 0) return null;
     for (const [stream, state] of states) this.states.put(stream, batch.changed.get(stream) ?? state);
     for (const [stream, state] of batch.changed) if (!states.has(stream)) this.states.put(stream, state);
     if (batch.events.length > 0) this.tail.push(batch.events);
     return outcomes;
   }
 
-  private async loadStates(connected: Connected, taken: readonly Queued[]): Promise<Map<string, StreamState>> {
+  private async loadStates(
+    connected: Connected,
+    taken: readonly Queued[],
+    mayAssume: ReadonlySet<string>,
+  ): Promise<{ states: Map<string, StreamState>; assumed: string[] }> {
     const states = new Map<string, StreamState>();
     const missing = new Set<string>();
+    const assumed = new Set<string>();
     for (const { request } of taken) {
       for (const stream of streamsNeeded(request)) {
         const state = this.states.get(stream);
-        if (state === undefined) missing.add(stream);
-        else states.set(stream, state);
+        if (state !== undefined) states.set(stream, state);
+        else if (mayAssume.has(stream)) assumed.add(stream);
+        else missing.add(stream);
       }
     }
-    if (missing.size === 0) return states;
-    for (const [stream, state] of await this.states.fetch(connected.session.client, [...missing])) states.set(stream, state);
-    return states;
+    for (const stream of assumed) states.set(stream, NEVER_WRITTEN);
+    if (missing.size > 0)
+      for (const [stream, state] of await this.states.fetch(connected.session.client, [...missing])) states.set(stream, state);
+    return { states, assumed: [...assumed] };
   }
 
   /** Looks up event ids, but only for appends that may be repetitions: one at the head of its stream, or on a new stream, cannot be. */
@@ -228,4 +245,10 @@ export class LogWriter {
     this.reliefs = [];
     for (const relieve of waiting) relieve();
   }
+}
+
+/** The streams, and the metadata of those, that an append expects not to be there. */
+function newIfExpected(taken: readonly Queued[]): Set<string> {
+  const expectedNew = taken.filter(({ request }) => request.kind === 'append' && request.expected === EXPECT_NO_STREAM);
+  return new Set(expectedNew.flatMap(({ request }) => streamsNeeded(request)));
 }

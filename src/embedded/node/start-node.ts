@@ -46,6 +46,8 @@ export interface EmbeddedNode {
   /** For the client. */
   readonly connectionString: string;
   readonly port: number;
+  /** The revision that a stream is at, if that is in memory: as exact as a read, since nobody else writes this log. Undefined otherwise. */
+  headOf(stream: string): number | undefined;
   /** Answers the appends that are queued, ends all calls, and gives the log free. */
   stop(): Promise<void>;
   /** Resolves when the node has ended: with null if it was stopped, with the reason if it had to end by itself. */
@@ -108,7 +110,13 @@ export async function startNode(options: EmbeddedNodeOptions): Promise<EmbeddedN
     await close(null);
     throw error;
   }
-  return { connectionString: `esdb://${host.includes(':') ? `[${host}]` : host}:${port}?tls=false`, port, closed, stop: () => close(null) };
+  return {
+    connectionString: `esdb://${host.includes(':') ? `[${host}]` : host}:${port}?tls=false`,
+    port,
+    headOf: (stream) => states.get(stream)?.head,
+    closed,
+    stop: () => close(null),
+  };
 }
 
 function requireLoopback(host: string): void {

@@ -76,6 +76,22 @@ describe('the log of the embedded node', () => {
     expect((await client.appendToStream(deleted, event(2))).nextExpectedRevision).toBe(2n);
   });
 
+  test('streams of before a restart are not taken for new ones, also in a commit with streams that are', async () => {
+    const [kept, dead, fresh, deleted] = ['kept', 'dead', 'fresh', 'deleted'].map(newStream) as [string, string, string, string];
+    await client.appendToStream(kept, event(0));
+    await client.appendToStream(deleted, event(0));
+    await client.deleteStream(deleted);
+    await client.tombstoneStream(dead);
+    await restart();
+    const appended = await Promise.allSettled(
+      [kept, dead, fresh, fresh, deleted].map((stream) => client.appendToStream(stream, event(1), { expectedRevision: NO_STREAM })),
+    );
+    const outcomes = appended.map((one) => (one.status === 'fulfilled' ? one.value.nextExpectedRevision : one.reason.type));
+    expect(outcomes).toEqual([ErrorType.WRONG_EXPECTED_VERSION, ErrorType.STREAM_DELETED, 0n, ErrorType.WRONG_EXPECTED_VERSION, 1n]);
+    expect(numbers(await collect(client.readStream(kept)))).toEqual([0]);
+    expect(numbers(await collect(client.readStream(deleted)))).toEqual([1]);
+  });
+
   test('positions have no gaps and no repetitions', async () => {
     const [row] = await sql<{ count: string; max: string; min: string }>(
       'SELECT count(*), max(position), min(position) FROM anvil_log.events',
