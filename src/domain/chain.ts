@@ -3,15 +3,20 @@ import { sha256 } from './ids.js';
 
 /** JSON with sorted keys and no `undefined`: equal values give equal text, whatever order a store or a caller gave their keys. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
-  if (value !== null && typeof value === 'object') {
-    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-    return `{${entries
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`)
-      .join(',')}}`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  let items = '';
+  const put = (item: string) => {
+    items += items === '' ? item : `,${item}`;
+  };
+  if (Array.isArray(value)) {
+    for (const item of value) put(canonicalJson(item ?? null));
+    return `[${items}]`;
   }
-  return JSON.stringify(value);
+  for (const key of Object.keys(value).sort()) {
+    const item = (value as Record<string, unknown>)[key];
+    if (item !== undefined) put(`${JSON.stringify(key)}:${canonicalJson(item)}`);
+  }
+  return `{${items}}`;
 }
 
 /** The link of one event in its stream's hash chain: over its type, data and metadata, the predecessor's hash among them. */
