@@ -21,7 +21,7 @@ const NOTHING: PolicyHistory = { state: noPolicyYet, position: null };
 
 /**
  * What repos decide under, from the heads of their policy streams. The folded state is kept; each question reads what was appended since
- * (by any instance), so that an answer is never older than its question.
+ * (by any instance) where the log does not know that nothing was, so that an answer is never older than its question.
  */
 export class Policies {
   private readonly cache = new LRUCache<string, PolicyHistory>({ max: MOST_REPOS });
@@ -31,6 +31,8 @@ export class Policies {
 
   /** At the stream's head. Questions that come while a read is under way share the one after it: that one may have begun too early. */
   current(repo: string): Promise<PolicyHistory> {
+    const held = this.cache.get(repo) ?? NOTHING;
+    if (this.log.isHead(policyStream(repo), held.state.revision)) return Promise.resolve(held);
     const reading = this.readings.get(repo);
     if (reading === undefined) return this.read(repo);
     const again = () => this.read(repo);
