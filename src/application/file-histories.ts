@@ -14,7 +14,7 @@ const MOST_HELD = 1_000_000;
 /** A stream that has grown by this many events since its snapshot gets a new one. */
 const SNAPSHOT_EVERY = 500;
 /** Closed dispatches are pruned when this many are held, not at every event. */
-const PRUNE_FROM = 75;
+const PRUNE_FROM = 30;
 
 const CLOSING = Symbol('closing');
 

@@ -1,7 +1,7 @@
 import type { FileState } from './state.js';
 
 /** Closed dispatches, and resolved proposals, that a state keeps: late results and questions mostly concern the newest. */
-export const KEPT_CLOSED = 25;
+export const KEPT_CLOSED = 10;
 
 /**
  * Drops what decisions do not look at: closed dispatches but the newest, with their attempts, and settled proposals but the newest. In
