@@ -26,6 +26,7 @@ import { RetryParkedHandler, retryParkedAtStart } from './application/commands/r
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
 import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
+import { LiveEvents } from './application/live-events.js';
 import { Metrics } from './application/metrics.js';
 import { Payloads } from './application/payloads.js';
 import { Policies } from './application/policies.js';
@@ -54,6 +55,7 @@ import { settleWhatIsOverdue } from './application/settle-overdue.js';
 import type { readEvent } from './catalogue/versions.js';
 import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
+import { EventsController } from './http/events.controller.js';
 import { HealthController } from './http/health.controller.js';
 import { ParkedEventsController } from './http/parked-events.controller.js';
 import { PolicyController } from './http/policy.controller.js';
@@ -105,6 +107,7 @@ export async function assemble(given: {
   const handling = new CommandHandling(log, histories, policies, clock, ids, metrics);
   const parked = new PostgresParkedEvents(pool);
   const saga = new SagaFollower({ handling, checkpoints: readModels, parked });
+  const live = new LiveEvents(log, report);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
@@ -120,7 +123,7 @@ export async function assemble(given: {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
       controllers: [
-        ...[AuditController, CommandsController, QueriesController, PolicyController],
+        ...[AuditController, CommandsController, EventsController, QueriesController, PolicyController],
         ...[RebuildsController, ParkedEventsController, HealthController],
       ],
       providers: [
@@ -133,6 +136,7 @@ export async function assemble(given: {
         { provide: READ_MODELS, useValue: readModels },
         { provide: PARKED_EVENTS, useValue: parked },
         { provide: SagaFollower, useValue: saga },
+        { provide: LiveEvents, useValue: live },
         { provide: Metrics, useValue: metrics },
         { provide: FileHistories, useValue: histories },
         { provide: CommandHandling, useValue: handling },
@@ -166,10 +170,13 @@ export async function assemble(given: {
         metrics.leading.set(0);
       });
     },
-    drain: () => histories.close(),
+    drain: () => {
+      histories.close();
+      void live.close();
+    },
     close: async () => {
       stopping.abort();
-      await running;
+      await Promise.all([running, live.close()]);
       await log.close();
       await pool.end();
     },

@@ -29,3 +29,8 @@ export class InvalidField extends Error {
 export class NotCaughtUp extends Error {
   override name = 'NotCaughtUp';
 }
+
+/** As many are served at once as there may be, or the service is about to end: HTTP answers 503. */
+export class NoRoom extends Error {
+  override name = 'NoRoom';
+}

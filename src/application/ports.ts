@@ -47,6 +47,18 @@ export class UnreadableStream extends Error {
   }
 }
 
+/** An event as it lies in the store, whoever wrote it: nothing of what it says is parsed. */
+export interface LogEntry {
+  id: string;
+  stream: string;
+  revision: number;
+  position: string;
+  created: Date;
+  type: string;
+  data: unknown;
+  metadata: unknown;
+}
+
 /** The stream was not at the revision that the append expected. */
 export class WrongRevision extends Error {
   override name = 'WrongRevision';
@@ -82,7 +94,12 @@ export interface EventLog {
   /** The same, with those that cannot be read handed out too. */
   readFollowed(stream: string, from: number, most?: number): AsyncIterable<FollowedEvent>;
   /** The stream's events as they lie in the store: what they say is not parsed, so nothing about them is refused. */
-  readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }>;
+  readWritten(stream: string): AsyncIterable<LogEntry>;
+  /**
+   * Everything in the log after a position (null: from the start), of all producers, in commit order: `most` of it, or one more where
+   * the position is of no event.
+   */
+  readAll(after: string | null, most?: number): AsyncIterable<LogEntry>;
   /** The names of all streams that begin with a prefix and hold events now, each once. */
   streams(prefix: string): AsyncIterable<string>;
   /**

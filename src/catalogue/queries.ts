@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventSchemas } from './events.js';
 import { instant, name, outcome, seat, verdict } from './primitives.js';
 import { targetFile } from './target-file.js';
 
@@ -40,6 +41,19 @@ export const auditStateQuery = z.strictObject({
 export const storyQuery = z
   .strictObject({ cursor: wholeNumber.default(0), limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(200) })
   .transform(({ cursor, limit }) => ({ from: cursor, limit }));
+
+const toldTypes = Object.keys(eventSchemas).filter((type) => type !== 'PayloadStored');
+
+/** `GET /v1/events`: `type` may be given several times, or name several types with commas between them. */
+export const eventsQuery = z.strictObject({
+  repo: name.optional(),
+  type: z
+    .union([z.string(), z.array(z.string())])
+    .transform((types) => [types].flat().flatMap((some) => some.split(',')))
+    .pipe(z.array(z.enum(toldTypes)))
+    .optional(),
+  dispatchId: name.optional(),
+});
 
 /** `POST /v1/audit/verify`: one file, all files of a repo, or the whole log. */
 export const verifyBody = z.strictObject({ repo: name.optional(), targetFile: targetFile.optional() }).default({});
@@ -120,6 +134,7 @@ export type PolicyQuery = z.infer<typeof policyQuery>;
 export type MemoryQuery = z.infer<typeof memoryQuery>;
 export type AuditStateQuery = z.infer<typeof auditStateQuery>;
 export type StoryQuery = z.infer<typeof storyQuery>;
+export type EventsQuery = z.infer<typeof eventsQuery>;
 export type VerifyBody = z.infer<typeof verifyBody>;
 export type DispatchQuery = z.infer<typeof dispatchQuery>;
 export type AuditEventsQuery = z.infer<typeof auditEventsQuery>;

@@ -1,4 +1,5 @@
 import { type AnvilEvent, type EventType, eventSchemas, isEventType } from './events.js';
+import { type Metadata, metadata } from './metadata.js';
 
 type Upcaster = (data: unknown) => unknown;
 
@@ -30,6 +31,13 @@ export function readEvent(type: string, version: number, data: unknown): AnvilEv
   if (!parsed.success)
     throw new UnreadableEvent(type, version, parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
   return { type, data: parsed.data } as AnvilEvent;
+}
+
+/** An event and its metadata as they were stored, both parsed. Throws {@link UnreadableEvent}, also where somebody else wrote it. */
+export function readWritten(type: string, data: unknown, said: unknown): { metadata: Metadata; event: AnvilEvent } {
+  const parsed = metadata.safeParse(said);
+  if (!parsed.success) throw new UnreadableEvent(type, 0, `its metadata is not Anvil's: ${parsed.error.issues[0]?.message}`);
+  return { metadata: parsed.data, event: readEvent(type, parsed.data.schemaVersion, data) };
 }
 
 /** An event that is about to be written, checked against its schema: a bug here must not reach the log. */

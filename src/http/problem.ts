@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidField, KeyReused, NotCaughtUp, NotFound, PreconditionFailed } from '../application/errors.js';
+import { InvalidField, KeyReused, NoRoom, NotCaughtUp, NotFound, PreconditionFailed } from '../application/errors.js';
 import { BadCursor, StoreUnavailable, TooLarge, UnreadableStream } from '../application/ports.js';
 import { Conflict } from '../domain/recorder.js';
 
@@ -53,6 +53,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof KeyReused) return { status: 422, code: 'key-reused', detail: error.message };
   if (error instanceof TooLarge) return { status: 413, code: 'too-large', detail: error.message };
   if (error instanceof NotCaughtUp) return { status: 503, code: 'not-caught-up', detail: error.message, retryAfterSeconds: 1 };
+  if (error instanceof NoRoom) return { status: 503, code: 'no-room', detail: error.message, retryAfterSeconds: 5 };
   if (error instanceof StoreUnavailable) return { status: 503, code: 'store-unavailable', detail: error.message, retryAfterSeconds: 1 };
   if (error instanceof UnreadableStream) return { status: 500, code: 'unreadable-event', detail: error.message };
   const status = statusOf(error);

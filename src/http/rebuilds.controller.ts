@@ -1,10 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, type MessageEvent, Param, Post, Query, Sse } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { ApiAcceptedResponse, ApiDefaultResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
-import { concatMap, type Observable, takeWhile, timer } from 'rxjs';
+import { ApiAcceptedResponse, ApiDefaultResponse, ApiOkResponse, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { CancelRebuildCommand, RebuildById, StartRebuildCommand } from '../application/commands/rebuild.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
+import { type Sent, sendEvents, untilGone } from './sse.js';
 
 const TELL_EVERY_MS = 500;
 
@@ -35,17 +37,25 @@ export class RebuildsController {
   }
 
   /** The progress, told again and again until the rebuild has ended. */
-  @Sse(':id/progress')
-  tell(@Param('id') id: string): Observable<MessageEvent> {
-    return timer(0, TELL_EVERY_MS).pipe(
-      concatMap(async () => ({ type: 'progress', data: await this.queries.execute(new RebuildById(id)) })),
-      takeWhile(({ data }) => data.status === 'running', true),
-    );
+  @Get(':id/progress')
+  @ApiProduces('text/event-stream')
+  @ApiOkResponse({ schema: { type: 'string' } })
+  async tell(@Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+    const first = await this.queries.execute(new RebuildById(id));
+    sendEvents(reply, this.told(id, first, untilGone(reply)));
   }
 
   @Delete(':id')
   @ApiOkResponse({ standardSchema: answers.rebuildAnswer })
   cancel(@Param('id') id: string): Promise<object> {
     return this.commands.execute(new CancelRebuildCommand(id));
+  }
+
+  private async *told(id: string, first: answers.RebuildAnswer, gone: AbortSignal): AsyncIterable<Sent> {
+    for (let now = first; ; now = await this.queries.execute(new RebuildById(id))) {
+      yield { event: 'progress', data: JSON.stringify(now) };
+      if (now.status !== 'running' || gone.aborted) return;
+      await sleep(TELL_EVERY_MS, undefined, { signal: gone }).catch(() => undefined);
+    }
   }
 }

@@ -44,6 +44,7 @@ test('every route is listed, and nothing else', () => {
       'GET /v1/policy',
       'PUT /v1/policy',
       'GET /v1/audit/events',
+      'GET /v1/events',
       'GET /v1/audit/state',
       'GET /v1/audit/dispatches/{dispatchId}',
       'POST /v1/audit/verify',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Answer, FileApi } from '../support/api.js';
+import { Listener } from '../support/listener.js';
 import { TestNode } from '../support/node.js';
 import { eventually, freshRepo, Service } from '../support/service.js';
 
@@ -49,4 +50,18 @@ test('while the event store is away every command says so; when it is back every
   const dead = service.api.file(freshRepo('away'), 'src/b.rs');
   await dead.open('t', { leaseSeconds: 1 });
   await eventually(async () => (await dead.eventTypes()).includes('DispatchClosed'), 'the saga works again');
+}, 90_000);
+
+test('who listens hears of what is committed after the store was away, once, without having asked again', async () => {
+  const file = service.api.file(freshRepo('heard'), 'src/c.rs');
+  const listener = await Listener.open(`${service.url}/v1/events?repo=${file.repo}`);
+  await file.fail(['E0308']);
+  await node.stop();
+  await node.startAgain();
+  await eventually(async () => (await service.api.get('/health/ready')).status === 200, 'ready again');
+  await file.fail(['E0599']);
+  const events = await file.events();
+  await listener.untilHeard(events.length);
+  expect(listener.heard.map(({ data }) => data.eventId)).toEqual(events.map(({ eventId }) => eventId));
+  listener.close();
 }, 90_000);

@@ -132,6 +132,7 @@ export class Service {
       databaseUrl: engines.databaseUrl,
       url: await app.getUrl(),
       stop: async () => {
+        parts.drain();
         await app.close();
         await parts.close();
         await engines.stop();

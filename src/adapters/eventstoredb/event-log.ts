@@ -16,6 +16,7 @@ import {
 import {
   type EventLog,
   type FollowedEvent,
+  type LogEntry,
   type NewEvent,
   type StoredEvent,
   StoreUnavailable,
@@ -27,7 +28,7 @@ import { readEvent } from '../../catalogue/versions.js';
 import { batchesOf } from './batches.js';
 import { letGoOfLateAnswers } from './late-answers.js';
 import { sendBytes } from './send-bytes.js';
-import { followedEvent, type RawEvent, storedEvent } from './stored-event.js';
+import { followedEvent, logEntry, type RawEvent, storedEvent } from './stored-event.js';
 
 sendBytes();
 letGoOfLateAnswers();
@@ -84,31 +85,32 @@ export class EventStoreDbLog implements EventLog {
     for await (const event of this.readRaw(stream, from, most)) yield followedEvent(event, this.reader);
   }
 
-  async *readWritten(stream: string): AsyncIterable<{ id: string; revision: number; type: string; data: unknown; metadata: unknown }> {
-    for await (const { id, revision, type, data, metadata } of this.readRaw(stream, 0))
-      yield { id, revision: Number(revision), type, data, metadata };
+  async *readWritten(stream: string): AsyncIterable<LogEntry> {
+    for await (const event of this.readRaw(stream, 0)) yield logEntry(event);
   }
 
-  private async *readRaw(stream: string, from: number, most?: number): AsyncIterable<RawEvent> {
+  async *readAll(after: string | null, most?: number): AsyncIterable<LogEntry> {
+    const read = this.client.readAll({
+      direction: FORWARDS,
+      fromPosition: after === null ? START : { commit: BigInt(after), prepare: BigInt(after) },
+      // A read begins with the event at its position, which is the last that was seen.
+      ...(most !== undefined && { maxCount: after === null ? most : most + 1 }),
+      requiresLeader: true,
+    });
+    for await (const event of whole(read as unknown as Reading)) {
+      const entry = logEntry(event);
+      if (entry.position !== after) yield entry;
+    }
+  }
+
+  private readRaw(stream: string, from: number, most?: number): AsyncIterable<RawEvent> {
     const events = this.client.readStream(stream, {
       direction: FORWARDS,
       fromRevision: from === 0 ? START : BigInt(from),
       ...(most !== undefined && { maxCount: most }),
       requiresLeader: true,
     });
-    // Leaving early would leave the call open on the server. A call that has ended is not cancelled: each cancel is a reset, and a
-    // connection that resets too often is closed with all that runs on it.
-    let ended = false;
-    try {
-      for await (const { event } of events) if (event) yield event as RawEvent;
-      ended = true;
-    } catch (error) {
-      ended = true;
-      if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
-      throw unavailable(error);
-    } finally {
-      if (!ended) await events.cancel();
-    }
+    return whole(events as unknown as Reading);
   }
 
   async *streams(prefix: string): AsyncIterable<string> {
@@ -217,6 +219,26 @@ export class EventStoreDbLog implements EventLog {
   /** The client waits for the end of every stream that it ever opened, which one that was left early may never bring. */
   async close(): Promise<void> {
     await withTimeout(this.client.dispose(), CLOSE_TIMEOUT_MS, 'closing the client').catch(() => {});
+  }
+}
+
+type Reading = AsyncIterable<{ event?: RawEvent }> & { cancel(): Promise<void> };
+
+/**
+ * The events of a read to its end, or to where its reader leaves off: leaving early would leave the call open on the server. A call that
+ * has ended is not cancelled: each cancel is a reset, and a connection that resets too often is closed with all that runs on it.
+ */
+async function* whole(read: Reading): AsyncIterable<RawEvent> {
+  let ended = false;
+  try {
+    for await (const { event } of read) if (event) yield event;
+    ended = true;
+  } catch (error) {
+    ended = true;
+    if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
+    throw unavailable(error);
+  } finally {
+    if (!ended) await read.cancel();
   }
 }
 

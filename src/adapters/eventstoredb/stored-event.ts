@@ -1,4 +1,4 @@
-import { type FollowedEvent, isUnread, type StoredEvent, UnreadableStream } from '../../application/ports.js';
+import { type FollowedEvent, isUnread, type LogEntry, type StoredEvent, UnreadableStream } from '../../application/ports.js';
 import { metadata } from '../../catalogue/metadata.js';
 import { type readEvent, UnreadableEvent } from '../../catalogue/versions.js';
 
@@ -37,4 +37,10 @@ export function storedEvent(raw: RawEvent, read: typeof readEvent): StoredEvent 
   const event = followedEvent(raw, read);
   if (isUnread(event)) throw new UnreadableStream(event);
   return event;
+}
+
+/** Not parsed at all. */
+export function logEntry({ id, streamId, revision, position, created, type, data, metadata: said }: RawEvent): LogEntry {
+  const place = { id, stream: streamId, revision: Number(revision), position: String(position?.commit ?? ''), created };
+  return { ...place, type, data, metadata: said };
 }
