@@ -3,10 +3,11 @@ import type { EventLog, FollowedEvent, ProjectionRows } from './ports.js';
 import { keepGoing, pause } from './timing.js';
 
 /**
- * Rest between two batches, in milliseconds. An event that comes after a quiet moment is taken at once; of those that come in a row,
+ * Rest after a small batch, in milliseconds. An event that comes after a quiet moment is taken at once; of those that come in a row,
  * several share a batch, and with it the twenty or so statements that a batch costs whatever its size.
  */
 const REST_MS = 50;
+const SMALL_BATCH = 250;
 
 /** Something that goes through the events of files and policies in order, each at least once, and knows what it has seen. */
 export interface Follower {
@@ -31,7 +32,7 @@ export async function runFollowers(
     const from = positions.reduce(earlier);
     for await (const batch of log.follow(FOLLOWED_STREAMS, from, signal)) {
       await Promise.all(followers.map((follower) => follower.take(batch)));
-      await pause(REST_MS, signal);
+      if (batch.length < SMALL_BATCH) await pause(REST_MS, signal);
     }
   });
 }
