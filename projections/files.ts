@@ -13,6 +13,7 @@ const ACTIVITY = [
   'CalibrationSignalCleared',
   'ProposalResolved',
   'FailureAttributed',
+  'AttributionWithdrawn',
   'HistoryInherited',
   'DispatchClosed',
 ] as const satisfies readonly EventType[];
@@ -24,7 +25,7 @@ type Activity = (typeof ACTIVITY)[number];
  */
 export const files: Projection = {
   name: 'files',
-  version: 1,
+  version: 2,
   tables: {
     files: {
       columns: {

@@ -1,5 +1,6 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
 import { composeHint, type Hint } from '../domain/hint.js';
+import { fileIdOf, fileStream } from '../domain/ids.js';
 import type { Context } from '../domain/recorder.js';
 import type { Decision, DispatchState, FileState, PendingProposal } from '../domain/state.js';
 import type { Handled } from './file-command.js';
@@ -49,6 +50,11 @@ export function hintOf(hint: Hint, carried = true) {
   const signals = hint.signals.map(({ kind, pattern, occurrences }) => ({ kind, pattern, occurrences }));
   const frontier = hint.frontier.map(({ pattern, verdict, classification }) => ({ pattern, verdict, classification }));
   return { ...hint, text: carried ? hint.text : '', signals, frontier };
+}
+
+/** Of which other files' streams a file has learned, and how far. */
+export function learnedFromOf({ learnedFrom }: FileState, repo: string) {
+  return [...learnedFrom].map(([targetFile, revision]) => ({ stream: fileStream(fileIdOf(repo, targetFile)), targetFile, revision }));
 }
 
 export function hintFor(state: FileState, asker: { taskId: string | null; model: string; configuration: string }, context: Context): Hint {

@@ -27,7 +27,8 @@ export function attemptFacts(body: Body, texts: Texts): AttemptFacts {
       finishedAt: body.finishedAt ?? null,
       filesTouched: statistics?.paths ?? [],
     },
-    diff: diff && statistics && { diff, files: statistics.files, added: statistics.added, removed: statistics.removed },
+    diff: diff &&
+      statistics && { diff, files: statistics.files, added: statistics.added, removed: statistics.removed, renames: statistics.renames },
     verdict: judge(body),
   };
 }

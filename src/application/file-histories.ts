@@ -157,6 +157,7 @@ function takeStored(history: FileHistory, { event, metadata, position }: StoredE
 
 /** A dispatch carries its last decision with the evidence, an attempt its patterns. */
 function weigh({ state, keys }: Cached): number {
+  const others = 2 * state.learned.size + state.foreign.size + 100 * state.inherited.size;
   const failures = [...state.evidence.values()].reduce((sum, evidence) => sum + evidence.failures.size, 0);
-  return 10 + 2 * state.attempts.size + 8 * state.dispatches.size + state.tasks.size + state.histogram.size + failures + keys.size;
+  return 10 + 2 * state.attempts.size + 8 * state.dispatches.size + state.tasks.size + state.histogram.size + failures + others + keys.size;
 }

@@ -1,7 +1,5 @@
-import { canonicalJson } from '../domain/chain.js';
-import { sha256, uuidOf } from '../domain/ids.js';
+import { uuidOf } from '../domain/ids.js';
 import { recalibrate } from '../domain/settle.js';
-import type { Call } from './file-command.js';
 import type { CommandHandling } from './handle-command.js';
 import {
   type Checkpoints,
@@ -15,17 +13,19 @@ import {
   StoreUnavailable,
 } from './ports.js';
 import type { Follower } from './run-followers.js';
+import { type Reaction, SAGA_CALL } from './saga/reaction.js';
 
 /** Its checkpoint, and the name that parked events have it by. */
 export const SAGA = 'calibration_saga';
 /** Events of a stream that are looked at in one go when they are tried again. */
 const RETRIED_AT_ONCE = 500;
-export const CALL: Call = { actor: 'calibration-saga', bodyHash: sha256(canonicalJson({})) };
 
 interface Parts {
   handling: CommandHandling;
   checkpoints: Checkpoints;
   parked: ParkedEvents;
+  /** What else the saga does at single events. */
+  reactions: Reaction[];
 }
 
 /** Evidence that no decision has taken in yet. */
@@ -84,9 +84,9 @@ export class SagaFollower implements Follower {
     return true;
   }
 
-  /** Decides on evidence that has no decision; `held` says from which revision on a stream is held back, and tells afterwards. */
+  /** Decides on evidence that has no decision, and reacts to what other files learn of; `held` says from which revision on a stream is held back, and tells afterwards. */
   private async decide(events: FollowedEvent[], held: Map<string, number>): Promise<void> {
-    const { handling, parked } = this.parts;
+    const { handling, parked, reactions } = this.parts;
     const found = new Map<string, { event: EventPlace; reason: string }>();
     const holds = ({ stream, revision }: EventPlace | StoredEvent) => revision >= (held.get(stream) ?? Number.POSITIVE_INFINITY);
     const park = (event: EventPlace, reason: string) => {
@@ -99,13 +99,20 @@ export class SagaFollower implements Follower {
     for (const { stream, eventId, whyCleared } of undecidedEvidence(readable))
       try {
         await handling.handle({
-          ...{ stream, call: CALL, dispatchId: null },
+          ...{ stream, call: SAGA_CALL, dispatchId: null },
           commandId: () => uuidOf(SAGA, eventId),
           decide: (state, context) => recalibrate(state, whyCleared, context),
         });
       } catch (error) {
         if (passes(error)) throw error;
         const event = readable.find(({ id }) => id === eventId)!;
+        park({ ...event, type: event.event.type }, messageOf(error));
+      }
+    for (const event of readable)
+      try {
+        if (!holds(event)) for (const react of reactions) await react(event);
+      } catch (error) {
+        if (passes(error)) throw error;
         park({ ...event, type: event.event.type }, messageOf(error));
       }
     const last = lastRevisions(events);

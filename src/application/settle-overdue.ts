@@ -2,7 +2,8 @@ import { fileIdOf, fileStream, uuidOf } from '../domain/ids.js';
 import { settleOverdue } from '../domain/settle.js';
 import type { CommandHandling } from './handle-command.js';
 import { type Clock, type FilePlace, type OverdueFiles, type ParkedEvents, UnreadableStream } from './ports.js';
-import { CALL, messageOf, passes, SAGA } from './run-saga.js';
+import { messageOf, passes, SAGA } from './run-saga.js';
+import { SAGA_CALL } from './saga/reaction.js';
 import { keepGoing, pause } from './timing.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -33,7 +34,7 @@ export async function settleWhatIsOverdue(
     leftAlone.delete(stream);
     try {
       await handling.handle({
-        ...{ stream, call: CALL, dispatchId: null },
+        ...{ stream, call: SAGA_CALL, dispatchId: null },
         commandId: (stream, state) => uuidOf('overdue', stream, String(state.revision)),
         decide: settleOverdue,
       });

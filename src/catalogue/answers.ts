@@ -70,12 +70,28 @@ export const hint = z.strictObject({
   previouslyPassed: z.strictObject({ attempts: z.number().int() }).nullable(),
 });
 
+/** What this file has learned of others: up to which revision of their streams. */
+const learnedFrom = z.array(z.strictObject({ stream: z.string(), targetFile: z.string(), revision: z.number().int() }));
+
+/**
+ * What a caller should know beside the answer. `shared_file`: dispatch `dispatchId`, of another home, names `targetFile` too and is not
+ * known to have ended; `shared_file_unknown`: whether there is such a one could not be found out just now.
+ */
+export const warning = z.strictObject({
+  code: z.enum(['shared_file', 'shared_file_unknown']),
+  detail: z.string(),
+  dispatchId: z.string().optional(),
+  targetFile: z.string().optional(),
+});
+
 export const openDispatchAnswer = z.strictObject({
   dispatchId: z.string().nullable(),
   coldStart: z.boolean(),
   hint,
   proposal: proposal.nullable(),
   runningDispatchId: z.string().nullable(),
+  learnedFrom,
+  warnings: z.array(warning).optional(),
   next: nextStep,
   ...standing,
   dispatch: dispatchStanding.nullable(),
@@ -134,6 +150,7 @@ export const memoryAnswer = z.strictObject({
     z.strictObject({ pattern: z.string().nullable(), kind: z.string().nullable(), verdict: verdict.exclude(['blocked']), classification }),
   ),
   openDispatches: z.array(z.strictObject({ taskId: name, ...dispatchStanding.shape })),
+  learnedFrom,
   position,
 });
 
@@ -291,6 +308,7 @@ export const problem = z.strictObject({
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
 });
 
+export type Warning = z.infer<typeof warning>;
 export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
 export type AttemptAnswer = z.infer<typeof attemptAnswer>;
 export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;

@@ -3,9 +3,10 @@ import * as attempt from './events/attempt-events.js';
 import * as calibration from './events/calibration-events.js';
 import * as dispatch from './events/dispatch-events.js';
 import * as repo from './events/repo-events.js';
+import * as shared from './events/shared-events.js';
 
 /** The events of a file stream, by type. */
-export const fileEventSchemas = { ...dispatch, ...attempt, ...calibration };
+export const fileEventSchemas = { ...dispatch, ...attempt, ...calibration, ...shared };
 /** The events of the streams of a repo, and of payloads, by type. */
 export const otherEventSchemas = repo;
 export const eventSchemas = { ...fileEventSchemas, ...otherEventSchemas };

@@ -37,6 +37,11 @@ export const policy = z.strictObject({
     },
     otherSeconds: 900,
   }),
+  /**
+   * What the other files of a task learn of a builder's failed attempt: nothing (`target`), those that a diagnostic points at learn what
+   * it says (`span`), those that the diff changed learn all of it (`touched`).
+   */
+  attribution: z.enum(['target', 'span', 'touched']).default('target'),
   defaultBudget: threshold.default(4),
   defaultLeaseSeconds: seconds.default(900),
   proposalTtlSeconds: seconds.default(7 * 24 * 3600),

@@ -7,7 +7,15 @@ type Upcaster = (data: unknown) => unknown;
  * How older shapes become the newest: the n-th entry lifts version n to n + 1. A type without an entry is at version 1. A type never
  * changes its meaning: a new shape is a new version, with an upcaster here and a golden example of every version in the tests.
  */
-const upcasters: { [T in EventType]?: Upcaster[] } = {};
+const upcasters: { [T in EventType]?: Upcaster[] } = {
+  SnapshotDiffCaptured: [lacking({ renames: [] })],
+  DispatchClosed: [lacking({ otherFiles: [] })],
+};
+
+/** Lifts a shape that only lacked fields: what they would have said then. */
+function lacking(added: object): Upcaster {
+  return (data) => ({ ...(data as object), ...added });
+}
 
 /** The version that events of a type are written in. */
 export function currentVersion(type: EventType): number {

@@ -1,6 +1,7 @@
 import { patternKey } from '../catalogue/primitives.js';
 import { addFailure, noEvidence, overcome } from './evidence.js';
-import { type AttemptState, emptyState, type FileState, type TaskState } from './state.js';
+import { addToHistogram, countLearned } from './learned.js';
+import { type AttemptState, emptyState, type FileState, type LearnedEvent, type TaskState } from './state.js';
 
 const newTask: TaskState = { failedPatterns: new Set(), frontierFailures: new Map(), passedSinceFrontier: null, passedAfter: null };
 
@@ -24,13 +25,23 @@ export function countVerdict(state: FileState, attempt: AttemptState): void {
   if (attempt.verdict === 'fail') countFailure(state, attempt);
 }
 
-/** Counts all attempts again, in the order in which their verdicts came. */
+/** Counts all attempts again, and what came from other files, in the order in which it came. */
 export function recount(state: FileState): void {
-  const { counted, builder, blockedRun, histogram, tasks, evidence } = emptyState();
-  Object.assign(state, { counted, builder, blockedRun, histogram, tasks, evidence });
+  const { counted, builder, attributed, blockedRun, histogram, tasks, evidence, inherited } = emptyState();
+  Object.assign(state, { counted, builder, attributed, blockedRun, histogram, tasks, evidence, inherited });
   for (const [id, dispatch] of state.dispatches)
     state.dispatches.set(id, { ...dispatch, counted: 0, failedSignatures: [], failedPatterns: new Set() });
-  for (const attempt of state.attempts.values()) countVerdict(state, attempt);
+  const learned = [...state.learned];
+  for (const attempt of state.attempts.values()) {
+    while (learned[0] !== undefined && learned[0][0] < attempt.revision) countNext(state, learned);
+    countVerdict(state, attempt);
+  }
+  while (learned.length > 0) countNext(state, learned);
+}
+
+function countNext(state: FileState, learned: [number, LearnedEvent][]): void {
+  const [revision, event] = learned.shift()!;
+  countLearned(state, event, revision);
 }
 
 /** What passed or failed spends the budget of its dispatch; what failed makes the dispatch part of its patterns' signals. */
@@ -79,15 +90,11 @@ function countPass(state: FileState, attempt: AttemptState): void {
 }
 
 function countFailure(state: FileState, attempt: AttemptState): void {
-  const { attemptId, taskId, patterns, imported, at, configuration, model } = attempt;
+  const { attemptId, taskId, patterns, imported, at, configuration, model, revision } = attempt;
   const evidence = state.evidence.get(configuration) ?? noEvidence(model);
   const profile = state.dispatches.get(attempt.dispatchId)?.profile ?? null;
-  addFailure(evidence, { attemptId, taskId, imported, profile, at: Date.parse(at), sequence: state.counted }, patterns);
+  addFailure(evidence, { attemptId, taskId, imported, profile, at: Date.parse(at), sequence: revision }, patterns);
   state.evidence.set(configuration, evidence);
-  for (const pattern of patterns) {
-    const key = patternKey(pattern);
-    const { pattern: label, code, category, attempts } = state.histogram.get(key) ?? { ...pattern, attempts: 0 };
-    state.histogram.set(key, { pattern: label, code, category, attempts: attempts + 1 });
-  }
+  for (const pattern of patterns) addToHistogram(state.histogram, pattern, 1);
   updateTask(state, taskId, (task) => ({ failedPatterns: new Set([...task.failedPatterns, ...patterns.map(patternKey)]) }));
 }

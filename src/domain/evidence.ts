@@ -4,6 +4,7 @@ import { Overlay } from './overlay.js';
 /** A failure of a configuration that nothing has overcome, discounted or corrected. */
 export interface Failure {
   attemptId: string;
+  /** What a pass of it overcomes together; see {@link taskAtHome} for a failure that is recorded at another file. */
   taskId: string;
   /** Names its patterns: the key of a {@link PatternSet}. */
   set: string;
@@ -69,7 +70,7 @@ export function evidenceOf(model: string, failures: Iterable<Failure>, labels: R
   return evidence;
 }
 
-export function addFailure(evidence: Evidence, failure: Omit<Failure, 'set'>, patterns: ErrorPattern[]): void {
+export function addFailure(evidence: Evidence, failure: Omit<Failure, 'set'>, patterns: Label[]): void {
   const labels = new Map(patterns.map((pattern) => [patternKey(pattern), pattern]));
   add(evidence, { ...failure, set: JSON.stringify([...labels.keys()].sort()) }, labels);
 }
@@ -89,14 +90,27 @@ function add(evidence: Evidence, failure: Failure, labels: ReadonlyMap<string, L
 
 /** A pass overcomes what the same configuration failed of the same task. */
 export function overcome(evidence: Evidence, taskId: string): void {
-  for (let link = evidence.ofTask.get(taskId) ?? null; link !== null; link = link.older) {
-    const { attemptId, set } = link.failure;
-    evidence.failures.delete(attemptId);
-    const { keys } = evidence.sets.get(set)!;
-    lower(evidence.sets, set);
-    for (const key of keys) lower(evidence.tallies, key);
-  }
+  for (let link = evidence.ofTask.get(taskId) ?? null; link !== null; link = link.older) remove(evidence, link.failure);
   evidence.ofTask.delete(taskId);
+}
+
+/** Takes one failure out, if it is live. */
+export function withdraw(evidence: Evidence, attemptId: string): void {
+  const failure = evidence.failures.get(attemptId);
+  if (failure !== undefined) remove(evidence, failure);
+}
+
+/** Chains may still hold a failure that was withdrawn, or one that came again since as another. */
+function remove(evidence: Evidence, failure: Failure): void {
+  if (!isLive(evidence, failure)) return;
+  evidence.failures.delete(failure.attemptId);
+  const { keys } = evidence.sets.get(failure.set)!;
+  lower(evidence.sets, failure.set);
+  for (const key of keys) lower(evidence.tallies, key);
+}
+
+function isLive(evidence: Evidence, failure: Failure): boolean {
+  return evidence.failures.get(failure.attemptId) === failure;
 }
 
 function lower<T extends { failures: number }>(counts: Map<string, T>, key: string): void {
@@ -116,7 +130,7 @@ export function newestFailures(evidence: Evidence, limit: number, fits: (keys: s
 function liveOf(evidence: Evidence, { newest, failures }: PatternSet, limit: number): Failure[] {
   const live: Failure[] = [];
   for (let link = newest; link !== null && live.length < Math.min(limit, failures); link = link.older)
-    if (evidence.failures.has(link.failure.attemptId)) live.push(link.failure);
+    if (isLive(evidence, link.failure)) live.push(link.failure);
   return live;
 }
 

@@ -1,7 +1,7 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
-import { codeOf, type ErrorPattern, patternKey } from '../catalogue/primitives.js';
 import { countVerdict, recount } from './counts.js';
-import { type AttemptState, type Decision, type DispatchState, type FileState, signalKey } from './state.js';
+import { countLearned, distinctPatterns, frontierKey } from './learned.js';
+import { type AttemptState, type Decision, type DispatchState, type FileState, type LearnedEvent, signalKey } from './state.js';
 
 /** Takes a state one event further, in place. */
 export function evolve(state: FileState, event: FileEvent): FileState {
@@ -35,8 +35,7 @@ export function evolve(state: FileState, event: FileEvent): FileState {
     case 'CapacityClassified': {
       const { kind, pattern, classification } = event.data;
       const verdict = classification === 'capacity' ? 'pass' : 'fail';
-      const of = pattern === null ? (kind ?? '') : (codeOf(pattern) ?? pattern);
-      state.frontier.set(`${of}\0${classification}`, { pattern, kind, verdict, classification });
+      state.frontier.set(frontierKey(event.data), { pattern, kind, verdict, classification });
       return state;
     }
     case 'ProposalStaged': {
@@ -52,14 +51,25 @@ export function evolve(state: FileState, event: FileEvent): FileState {
       const { outcome, cause } = event.data;
       return updateDispatch(state, event.data.dispatchId, () => ({ status: 'closed', outcome, cause }));
     }
+    case 'FailureAttributed':
+    case 'AttributionWithdrawn':
+      return learned(state, event, event.data.homeFile, event.data.homeRevision);
+    case 'HistoryInherited':
+      return learned(state, event, event.data.fromFile, event.data.upToRevision);
+    case 'ForeignDispatchOpened': {
+      const { dispatchId, homeFile, taskId, model } = event.data;
+      state.foreign.set(dispatchId, { homeFile, taskId, model });
+      return state;
+    }
+    case 'ForeignDispatchClosed':
+      state.foreign.delete(event.data.dispatchId);
+      return state;
     // Said for readers of the log: nothing that a decision needs.
     case 'DuplicateDispatchPrevented':
     case 'DispatchSkipped':
     case 'SnapshotDiffCaptured':
     case 'FrontierOutcomeRecorded':
     case 'TaskFlaggedForDecomposition':
-    case 'FailureAttributed':
-    case 'HistoryInherited':
     case 'CorrectionPairWithdrawn':
     case 'SignalNoticed':
       return state;
@@ -110,9 +120,17 @@ function verdictReached(state: FileState, data: EventData<'VerdictReached'>): Fi
   const nth = spends && before !== undefined ? before.counted + 1 : data.attempt;
   // What stays in the event only is left out: a state is kept, and stored.
   const { repo: _repo, targetFile: _file, classifierVersion: _version, confidence: _confidence, disagreement: _other, ...kept } = data;
-  const attempt: AttemptState = { ...kept, patterns: distinct(data.patterns), nth };
+  const attempt: AttemptState = { ...kept, patterns: distinctPatterns(data.patterns), nth, revision: state.revision };
   state.attempts.set(data.attemptId, attempt);
   countVerdict(state, attempt);
+  return state;
+}
+
+/** `upTo` is where in the other file's stream it comes from. */
+function learned(state: FileState, event: LearnedEvent, file: string, upTo: number): FileState {
+  state.learned.set(state.revision, event);
+  countLearned(state, event, state.revision);
+  state.learnedFrom.set(file, Math.max(upTo, state.learnedFrom.get(file) ?? -1));
   return state;
 }
 
@@ -120,7 +138,7 @@ function verdictReached(state: FileState, data: EventData<'VerdictReached'>): Fi
 function verdictCorrected(state: FileState, data: EventData<'VerdictCorrected'>): FileState {
   const attempt = state.attempts.get(data.attemptId);
   if (attempt === undefined) return state;
-  state.attempts.set(data.attemptId, { ...attempt, verdict: data.verdict, patterns: distinct(data.patterns) });
+  state.attempts.set(data.attemptId, { ...attempt, verdict: data.verdict, patterns: distinctPatterns(data.patterns) });
   recount(state);
   return state;
 }
@@ -129,9 +147,4 @@ function decided(state: FileState, dispatchId: string, data: EventData<'NextStep
   const { repo: _repo, targetFile: _file, at: _at, dispatchId: _id, taskId: _task, decidedAt: _decidedAt, ...decision } = data;
   const last: Decision = decision;
   return updateDispatch(state, dispatchId, (dispatch) => ({ last, replanned: dispatch.replanned || data.step === 'replan' }));
-}
-
-/** A pattern counts once an attempt, however many diagnostics or spellings of its code there were. */
-function distinct(patterns: ErrorPattern[]): ErrorPattern[] {
-  return [...new Map(patterns.map((pattern) => [patternKey(pattern), pattern] as const).reverse()).values()].reverse();
 }

@@ -1,5 +1,6 @@
 import { patternKey } from '../catalogue/primitives.js';
 import { type LiveSignal, liveSignals } from './calibrate.js';
+import { resultsOf } from './learned.js';
 import type { PolicyInForce } from './policy-in-force.js';
 import type { FileState, FrontierKnowledge, HistogramEntry } from './state.js';
 
@@ -24,9 +25,10 @@ export function composeHint(
   policy: PolicyInForce,
   now: string,
 ): Hint {
-  const { pass: passed, fail: failed, blocked } = state.builder;
+  const { builder, attributed, histogram } = resultsOf(state);
+  const { pass: passed, fail: failed, blocked } = builder;
   const task = asker.taskId === null ? undefined : state.tasks.get(asker.taskId);
-  const patterns = [...state.histogram.values()]
+  const patterns = [...histogram.values()]
     .map((entry) => ({ ...entry, occurrences: entry.attempts, currentTask: task?.failedPatterns.has(patternKey(entry)) ?? false }))
     .sort((a, b) => Number(b.currentTask) - Number(a.currentTask) || b.occurrences - a.occurrences || (labelOf(a) < labelOf(b) ? -1 : 1))
     .map(({ attempts: _attempts, ...pattern }) => pattern);
@@ -37,6 +39,7 @@ export function composeHint(
   const total = passed + failed;
   const sentences: string[] = [];
   if (total > 0) sentences.push(`This file has ${count(total, 'prior attempt')}: ${passed} passed, ${failed} failed.`);
+  if (attributed > 0) sentences.push(`${count(attributed, 'failure')} of work on other files had errors in this one.`);
   if (patterns.length > 0) sentences.push(`Known failure patterns: ${patterns.map(nameWithCount).join(', ')}.`);
   if (previouslyPassed) sentences.push(`This task previously passed after ${count(previouslyPassed.attempts, 'attempt')}.`);
   if (signals.length > 0) sentences.push(`CALIBRATION SIGNAL — beyond ${asker.model} capacity: ${signals.map(nameSignal).join('; ')}.`);

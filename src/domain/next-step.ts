@@ -2,6 +2,7 @@ import type { DecidingInputs } from '../catalogue/events/shapes.js';
 import { patternKey, type Step } from '../catalogue/primitives.js';
 import { type LiveSignal, liveSignals } from './calibrate.js';
 import { chanceOf } from './ids.js';
+import { priorResults } from './learned.js';
 import type { PolicyInForce } from './policy-in-force.js';
 import type { AttemptState, Decision, DispatchState, FileState } from './state.js';
 
@@ -99,8 +100,9 @@ function onOpening(state: FileState, inputs: DecidingInputs & { command: 'open_d
       : ruling('escalate', 'confirmed_capacity', detail, { ...because(signals[0]), propensity: 1 - policy.probeRate });
   }
 
-  if (state.counted === 0) return ruling('attempt', 'cold_start', 'nothing has passed or failed on this file yet');
-  return ruling('attempt', 'history', `${state.counted} earlier attempts on this file passed or failed`);
+  const prior = priorResults(state);
+  if (prior === 0) return ruling('attempt', 'cold_start', 'nothing has passed or failed on this file yet');
+  return ruling('attempt', 'history', `${prior} earlier attempts on this file passed or failed`);
 }
 
 export function openDispatches(state: FileState): DispatchState[] {

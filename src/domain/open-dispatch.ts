@@ -3,6 +3,7 @@ import type { EventData, FileEvent } from '../catalogue/events.js';
 import { configurationOf } from './calibrate.js';
 import { composeHint } from './hint.js';
 import { sha256 } from './ids.js';
+import { priorResults } from './learned.js';
 import { decideNext, openDispatches } from './next-step.js';
 import { basisOf, type Context, Recorder } from './recorder.js';
 import type { FileState } from './state.js';
@@ -48,7 +49,7 @@ export function openDispatch(state: FileState, command: OpenDispatch, context: C
       return recorder.events;
     default: {
       const hint = composeHint(recorder.draft, { taskId, model, configuration }, context.policy, context.now);
-      const cold = recorder.draft.counted === 0;
+      const cold = priorResults(recorder.draft) === 0;
       const leaseUntil = after(context.now, command.leaseSeconds);
       recorder.add('DispatchOpened', { ...command, configuration, cold, leaseUntil });
       if (command.carry !== 'none' && hint.text !== '')
@@ -72,9 +73,11 @@ export function openDispatch(state: FileState, command: OpenDispatch, context: C
 
 /** Closes the open dispatches whose lease has run out. */
 export function closeDead(recorder: Recorder, now: string): void {
-  for (const { dispatchId, taskId, leaseUntil } of openDispatches(recorder.draft)) {
+  for (const { dispatchId, taskId, leaseUntil, targetFiles } of openDispatches(recorder.draft)) {
     if (leaseUntil > now) continue;
-    recorder.add('DispatchClosed', { dispatchId, taskId, outcome: 'abandoned', cause: 'lease_lost', note: null });
+    recorder.add('DispatchClosed', {
+      ...{ dispatchId, taskId, outcome: 'abandoned', cause: 'lease_lost', note: null, otherFiles: targetFiles.slice(1) },
+    });
   }
 }
 

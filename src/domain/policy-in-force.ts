@@ -36,7 +36,10 @@ export const DEFAULT_POLICY_HASH = policyHash(defaultPolicy);
  * Hashes of earlier default policies whose figures were those of today's, and that only lacked what a default was added for since:
  * decisions of repos without a policy stream name them.
  */
-const EARLIER_DEFAULTS: ReadonlySet<string> = new Set();
+const EARLIER_DEFAULTS: ReadonlySet<string> = new Set([
+  // Before `attribution`.
+  '11e7973ddb81d4231f32459fabb76a4cf47e83b4145baf84b5a1753d0b2493d4',
+]);
 
 /** Whether a decision may call what it was made under by this hash. */
 export function isNamed({ revision, hash }: PolicyState, name: string): boolean {

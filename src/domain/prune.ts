@@ -4,8 +4,8 @@ import type { FileState } from './state.js';
 export const KEPT_CLOSED = 10;
 
 /**
- * Drops what decisions do not look at: closed dispatches but the newest, with their attempts, and settled proposals but the newest. In
- * place. What a command needs of a dropped dispatch is found by folding the whole stream.
+ * Drops what decisions do not look at: closed dispatches but the newest, with their attempts, settled proposals but the newest, and what
+ * only counting everything again would need. In place. What a command needs of a dropped dispatch is found by folding the whole stream.
  */
 export function prune(state: FileState): void {
   const closed = [...state.dispatches.values()].filter(({ status }) => status === 'closed');
@@ -15,4 +15,5 @@ export function prune(state: FileState): void {
     if (!state.dispatches.has(dispatchId)) state.attempts.delete(attemptId);
   const settled = [...state.resolved.keys()];
   for (const proposalId of settled.slice(0, Math.max(0, settled.length - KEPT_CLOSED))) state.resolved.delete(proposalId);
+  state.learned.clear();
 }

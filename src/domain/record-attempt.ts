@@ -108,7 +108,8 @@ function stage(recorder: Recorder, dispatch: DispatchState, facts: AttemptFacts,
 }
 
 function close(recorder: Recorder, dispatch: DispatchState, outcome: Outcome): void {
-  recorder.add('DispatchClosed', { dispatchId: dispatch.dispatchId, taskId: dispatch.taskId, outcome, cause: null, note: null });
+  const { dispatchId, taskId, targetFiles } = dispatch;
+  recorder.add('DispatchClosed', { dispatchId, taskId, outcome, cause: null, note: null, otherFiles: targetFiles.slice(1) });
 }
 
 function outcomeAfterAttempt(decision: Decided): Outcome {

@@ -19,8 +19,8 @@ export function abandonDispatch(state: FileState, dispatch: DispatchState, note:
     throw new Conflict(`dispatch ${dispatch.dispatchId} is closed: ${dispatch.outcome}`);
   }
   const recorder = new Recorder(state, context);
-  const { dispatchId, taskId } = dispatch;
-  recorder.add('DispatchClosed', { dispatchId, taskId, outcome: 'abandoned', cause: 'caller', note });
+  const { dispatchId, taskId, targetFiles } = dispatch;
+  recorder.add('DispatchClosed', { dispatchId, taskId, outcome: 'abandoned', cause: 'caller', note, otherFiles: targetFiles.slice(1) });
   return recorder.events;
 }
 

@@ -2,14 +2,20 @@ import { type Evidence, evidenceOf, type Failure } from './evidence.js';
 import { type DispatchState, emptyState, type FileState, type TaskState } from './state.js';
 
 /** To be raised whenever a fold of the same events, or its packed form, comes out otherwise than before: older snapshots are then no use. */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
 type Packed = ReturnType<typeof packState>;
 
 /** A state as plain JSON, small: live failures as columns, their patterns and tasks by number. */
 export function packState(state: FileState) {
   return {
-    ...{ revision: state.revision, counted: state.counted, builder: state.builder, blockedRun: state.blockedRun },
+    ...{
+      revision: state.revision,
+      counted: state.counted,
+      builder: state.builder,
+      attributed: state.attributed,
+      blockedRun: state.blockedRun,
+    },
     histogram: [...state.histogram],
     dispatches: [...state.dispatches.values()].map((dispatch) => ({ ...dispatch, failedPatterns: [...dispatch.failedPatterns] })),
     attempts: [...state.attempts.values()],
@@ -19,13 +25,23 @@ export function packState(state: FileState) {
     frontier: [...state.frontier],
     proposals: [...state.proposals],
     resolved: [...state.resolved],
+    foreign: [...state.foreign],
+    learnedFrom: [...state.learnedFrom],
+    inherited: [...state.inherited].map(([file, results]) => [file, { ...results, histogram: [...results.histogram] }] as const),
+    learned: [...state.learned],
   };
 }
 
 export function unpackState(packed: Packed): FileState {
   return {
     ...emptyState(),
-    ...{ revision: packed.revision, counted: packed.counted, builder: packed.builder, blockedRun: packed.blockedRun },
+    ...{
+      revision: packed.revision,
+      counted: packed.counted,
+      builder: packed.builder,
+      attributed: packed.attributed,
+      blockedRun: packed.blockedRun,
+    },
     histogram: new Map(packed.histogram),
     dispatches: new Map(
       packed.dispatches.map((dispatch) => [
@@ -40,6 +56,10 @@ export function unpackState(packed: Packed): FileState {
     frontier: new Map(packed.frontier),
     proposals: new Map(packed.proposals),
     resolved: new Map(packed.resolved),
+    foreign: new Map(packed.foreign),
+    learnedFrom: new Map(packed.learnedFrom),
+    inherited: new Map(packed.inherited.map(([file, results]) => [file, { ...results, histogram: new Map(results.histogram) }])),
+    learned: new Map(packed.learned),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { DecidingInputs } from '../catalogue/events/shapes.js';
+import type { FileEvent } from '../catalogue/events.js';
 import type {
   CarryMode,
   Classification,
@@ -81,6 +82,8 @@ export interface AttemptState {
   late: boolean;
   imported: boolean;
   at: string;
+  /** Where its verdict stands in the stream. */
+  revision: number;
 }
 
 /** What is known of one task on this file, over all configurations. */
@@ -115,6 +118,18 @@ export interface FrontierKnowledge {
   classification: Classification;
 }
 
+/** How attempts on one file went, as it was counted there: its own, and the failures that other homes attributed to it. */
+export interface Results {
+  /** Attempts of either seat that passed or failed. */
+  counted: number;
+  /** The builder seat's attempts by verdict, of all models. */
+  builder: Record<Verdict, number>;
+  /** Failures of other files' dispatches that were attributed to this one. */
+  attributed: number;
+  /** Failing patterns of the builder seat, by key: of the attempts and of what was attributed. */
+  histogram: Map<string, HistogramEntry>;
+}
+
 /** A proposal that nobody has resolved. */
 export interface PendingProposal {
   proposalId: string;
@@ -130,21 +145,18 @@ export interface PendingProposal {
   expiresAt: string;
 }
 
+/** What a file is told of others by the saga. */
+export type LearnedEvent = Extract<FileEvent, { type: 'FailureAttributed' | 'AttributionWithdrawn' | 'HistoryInherited' }>;
+
 /**
  * Everything that decisions on one file need, folded from its stream. {@link evolve} changes the state that it is given; values inside
  * the maps are never changed in place, so that {@link fork} can share them.
  */
-export interface FileState {
+export interface FileState extends Results {
   /** Of the last event folded in; -1: the stream is empty. */
   revision: number;
-  /** Attempts of either seat that passed or failed. */
-  counted: number;
-  /** The builder seat's attempts by verdict, of all models. */
-  builder: Record<Verdict, number>;
   /** The newest attempts where they were blocked by one kind of infrastructure failure. */
   blockedRun: { infraKind: string; length: number; lastAt: string } | null;
-  /** Failing patterns of the builder seat, by key. */
-  histogram: Map<string, HistogramEntry>;
   dispatches: Map<string, DispatchState>;
   attempts: Map<string, AttemptState>;
   tasks: Map<string, TaskState>;
@@ -157,15 +169,21 @@ export interface FileState {
   proposals: Map<string, PendingProposal>;
   /** Proposals that were resolved, and how. */
   resolved: Map<string, { dispatchId: string; resolution: string }>;
+  /** Dispatches with another home that name this file and are not known to have ended. */
+  foreign: Map<string, { homeFile: string; taskId: string; model: string }>;
+  /** Up to which revision of other files' streams this one has learned, by file. */
+  learnedFrom: Map<string, number>;
+  /** What files that were renamed to this one had as their own, by file. */
+  inherited: Map<string, Results & { upToRevision: number }>;
+  /** What came from other files, by its revision: counting everything again needs it. */
+  learned: Map<number, LearnedEvent>;
 }
 
 export function emptyState(): FileState {
   return {
     revision: -1,
-    counted: 0,
-    builder: { pass: 0, fail: 0, blocked: 0 },
+    ...noResults(),
     blockedRun: null,
-    histogram: new Map(),
     dispatches: new Map(),
     attempts: new Map(),
     tasks: new Map(),
@@ -174,7 +192,15 @@ export function emptyState(): FileState {
     frontier: new Map(),
     proposals: new Map(),
     resolved: new Map(),
+    foreign: new Map(),
+    learnedFrom: new Map(),
+    inherited: new Map(),
+    learned: new Map(),
   };
+}
+
+function noResults(): Results {
+  return { counted: 0, builder: { pass: 0, fail: 0, blocked: 0 }, attributed: 0, histogram: new Map() };
 }
 
 /**
@@ -194,6 +220,10 @@ export function fork(state: FileState): FileState {
     frontier: new Overlay(state.frontier),
     proposals: new Overlay(state.proposals),
     resolved: new Overlay(state.resolved),
+    foreign: new Overlay(state.foreign),
+    learnedFrom: new Overlay(state.learnedFrom),
+    inherited: new Overlay(state.inherited),
+    learned: new Overlay(state.learned),
   };
 }
 

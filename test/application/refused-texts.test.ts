@@ -15,7 +15,9 @@ test('where another writer has just ended the dispatch, a long result is refused
   await file.attempt(dispatchId, 'fail', ['E0308']);
   const { repo, targetFile } = file;
   const ended = { repo, targetFile, at: new Date().toISOString(), dispatchId, taskId: 't' };
-  await appendForeign(service.log, file, [event('DispatchClosed', { ...ended, outcome: 'abandoned', cause: 'caller', note: null })]);
+  await appendForeign(service.log, file, [
+    event('DispatchClosed', { ...ended, outcome: 'abandoned', cause: 'caller', note: null, otherFiles: [] }),
+  ]);
   const appends = watchAppends(service.log);
   const late = await service.api.post(`/v1/dispatches/${dispatchId}/attempts`, { output: `${repo} ${'y'.repeat(5_000)}`, verdict: 'pass' });
   expect(late.status).toBe(409);

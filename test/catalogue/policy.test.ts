@@ -1,4 +1,5 @@
 import { defaultPolicy, policy } from '../../src/catalogue/policy.js';
+import { isNamed, noPolicyYet, policyHash } from '../../src/domain/policy-in-force.js';
 
 describe('the policy of a repo that has adopted none', () => {
   it('has the figures of domain.md', () => {
@@ -20,6 +21,14 @@ describe('the policy of a repo that has adopted none', () => {
       },
       otherSeconds: 900,
     });
+  });
+
+  // A default that gains a field has another hash: the one before it goes into EARLIER_DEFAULTS, and here.
+  it.each([
+    ['today’s', policyHash(defaultPolicy)],
+    ['that of before attribution', '11e7973ddb81d4231f32459fabb76a4cf47e83b4145baf84b5a1753d0b2493d4'],
+  ])('is known by the hash that decisions name it by: %s', (_which, hash) => {
+    expect(isNamed(noPolicyYet, hash)).toBe(true);
   });
 
   it('has the lease of api.md', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { currentVersion } from '../../src/catalogue/versions.js';
 import { chainHash } from '../../src/domain/chain.js';
 import type { FileApi, Json } from '../support/api.js';
 import { cargoFailed, diffOf, traitBound } from '../support/cargo.js';
@@ -65,7 +66,7 @@ test('metadata says which dispatch and command an event belongs to, and the comm
   const events = await file.events();
   for (const { type, data, metadata } of events) {
     if (data.dispatchId) expect([type, metadata.$correlationId]).toEqual([type, data.dispatchId]);
-    expect(metadata).toMatchObject({ $causationId: expect.any(String), actor: 'http', schemaVersion: 1 });
+    expect(metadata).toMatchObject({ $causationId: expect.any(String), actor: 'http', schemaVersion: currentVersion(type) });
   }
   const [first, ...rest] = ofCommand(events, 'AttemptRecorded', 2);
   expect(first.metadata.idempotencyKey).toBe(`POST /v1/dispatches/${opened.dispatchId}/attempts k-1`);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventLog, NewEvent } from '../../src/application/ports.js';
 import type { EventData, FileEvent, FileEventType } from '../../src/catalogue/events.js';
+import { currentVersion } from '../../src/catalogue/versions.js';
 import { chainHash } from '../../src/domain/chain.js';
 import { attemptIdOf, dispatchIdOf, fileIdOf, fileStream } from '../../src/domain/ids.js';
 
@@ -22,7 +23,13 @@ export async function appendForeign(log: EventLog, place: Place, events: FileEve
   }
   const causation = randomUUID();
   const linked: NewEvent[] = events.map(({ type, data }) => {
-    const metadata = { $correlationId: causation, $causationId: causation, actor: 'import', schemaVersion: 1, previousHash };
+    const metadata = {
+      $correlationId: causation,
+      $causationId: causation,
+      actor: 'import',
+      schemaVersion: currentVersion(type),
+      previousHash,
+    };
     const hash = chainHash(type, data, metadata);
     previousHash = hash;
     return { id: randomUUID(), type, data, metadata: { ...metadata, hash } };

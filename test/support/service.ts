@@ -8,7 +8,9 @@ import pg from 'pg';
 import { pino } from 'pino';
 import type { PostgresReadModels } from '../../src/adapters/postgres/read-models.js';
 import { assemble } from '../../src/app.module.js';
+import { FileHistories } from '../../src/application/file-histories.js';
 import { CommandHandling } from '../../src/application/handle-command.js';
+import { Policies } from '../../src/application/policies.js';
 import { EVENT_LOG, type EventLog, READ_MODELS } from '../../src/application/ports.js';
 import type { readEvent } from '../../src/catalogue/versions.js';
 import { startEngines } from '../../src/embedded/engines.js';
@@ -77,6 +79,14 @@ export class Service {
 
   get handling(): CommandHandling {
     return this.now.app.get(CommandHandling);
+  }
+
+  get histories(): FileHistories {
+    return this.now.app.get(FileHistories);
+  }
+
+  get policies(): Policies {
+    return this.now.app.get(Policies);
   }
 
   /** Runs a statement on the database of the read models. */

@@ -1,17 +1,29 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { OpenDispatchAnswer } from '../../catalogue/answers.js';
+import type { OpenDispatchAnswer, Warning } from '../../catalogue/answers.js';
 import type { OpenDispatchBody } from '../../catalogue/commands.js';
+import type { EventData } from '../../catalogue/events.js';
 import type { Policy } from '../../catalogue/policy.js';
 import { configurationOf } from '../../domain/calibrate.js';
 import type { Hint } from '../../domain/hint.js';
 import { dispatchIdOf, fileIdOf, fileStream, sha256 } from '../../domain/ids.js';
+import { priorResults } from '../../domain/learned.js';
 import { type OpenDispatch, openDispatch } from '../../domain/open-dispatch.js';
-import { eventOf, hintFor, hintOf, nextOf, proposalOf, standing } from '../answers.js';
+import { runningElsewhere } from '../../domain/share.js';
+import { eventOf, hintFor, hintOf, learnedFromOf, nextOf, proposalOf, standing } from '../answers.js';
 import type { Call, Handled } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
 import { Payloads, type Texts } from '../payloads.js';
 import { IDS, type Ids } from '../ports.js';
+import { announceDispatch } from '../shared-files.js';
+
+/** What the file knew before the dispatch was opened. */
+interface Seen {
+  coldStart: boolean;
+  hint: Hint;
+  learnedFrom: OpenDispatchAnswer['learnedFrom'];
+  elsewhere: string[];
+}
 
 export class OpenDispatchCommand extends Command<OpenDispatchAnswer> {
   constructor(
@@ -43,12 +55,37 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
     const handled = await this.handling.handle({
       ...{ stream: fileStream(fileId), where: { repo: body.repo, targetFile }, call, dispatchId: null, texts },
       decide: (state, context) => openDispatch(state, withDefaults(context.policy), context),
-      see: (before, context) => ({ coldStart: before.counted === 0, hint: hintFor(before, asker, context) }),
+      see: (before, context) => ({
+        coldStart: priorResults(before) === 0,
+        hint: hintFor(before, asker, context),
+        learnedFrom: learnedFromOf(before, body.repo),
+        elsewhere: runningElsewhere(before),
+      }),
     });
-    return this.answer(handled, body, targetFile);
+    const opened = eventOf(handled, 'DispatchOpened');
+    const warnings = opened ? await this.sharedWith(opened, handled.seen.elsewhere, call, opened.dispatchId !== dispatchId) : [];
+    return { ...(await this.answer(handled, body, targetFile)), ...(warnings.length > 0 && { warnings }) };
   }
 
-  private async answer(handled: Handled<{ coldStart: boolean; hint: Hint }>, body: OpenDispatchBody, targetFile: string) {
+  /** The dispatch is open, whatever comes of this: the saga tells the other files what could not be told here. */
+  private async sharedWith(opened: EventData<'DispatchOpened'>, elsewhere: string[], call: Call, again: boolean): Promise<Warning[]> {
+    const { actor, bodyHash, requestId } = call;
+    const home = { targetFile: opened.targetFile, beside: elsewhere };
+    try {
+      const others = await announceDispatch(this.handling, opened, { actor, bodyHash, requestId }, again);
+      return [home, ...others].flatMap(({ targetFile, beside }) =>
+        beside.map((dispatchId) => {
+          const detail = `${dispatchId} names ${targetFile} too, and is not known to have ended`;
+          return { code: 'shared_file' as const, detail, dispatchId, targetFile };
+        }),
+      );
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return [{ code: 'shared_file_unknown', detail: `who else works on the other files could not be found out: ${why}` }];
+    }
+  }
+
+  private async answer(handled: Handled<Seen>, body: OpenDispatchBody, targetFile: string) {
     const { seen, dispatch, proposal, position } = handled;
     const decision = eventOf(handled, 'NextStepDecided')!;
     return {
@@ -57,6 +94,7 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
       hint: hintOf(seen.hint, body.carry !== 'none'),
       proposal: proposal ? await proposalOf(proposal, targetFile, this.payloads) : null,
       runningDispatchId: decision.runningDispatchId,
+      learnedFrom: seen.learnedFrom,
       next: nextOf(decision),
       ...(dispatch ? standing(dispatch, position) : { dispatch: null, profile: body.profile ?? null, position }),
     };

@@ -6,7 +6,7 @@ import { configurationOf, liveSignals } from '../../domain/calibrate.js';
 import { fileIdOf, fileStream } from '../../domain/ids.js';
 import { infraCooldown, openDispatches } from '../../domain/next-step.js';
 import type { Context } from '../../domain/recorder.js';
-import { dispatchOf, hintFor, hintOf, nextOf } from '../answers.js';
+import { dispatchOf, hintFor, hintOf, learnedFromOf, nextOf } from '../answers.js';
 import { FileHistories } from '../file-histories.js';
 import { type FileHistory, positionOf, type WholeHistory } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
@@ -49,15 +49,14 @@ export function memoryOf(history: FileHistory, { repo, targetFile, model, taskId
   return {
     repo,
     targetFile,
-    passed: state.builder.pass,
-    failed: state.builder.fail,
-    blocked: state.builder.blocked,
+    ...{ passed: hint.passed, failed: hint.failed, blocked: hint.blocked },
     histogram: hint.patterns.map(({ pattern, code, category, occurrences }) => ({ pattern, code, category, attempts: occurrences })),
     signals,
     skip: cooling && { rule: cooling.rule, detail: cooling.detail, retryAfterSeconds: cooling.retryAfterSeconds },
     hint: hintOf(hint),
     frontier: [...state.frontier.values()],
     openDispatches: openDispatches(state).map((dispatch) => ({ taskId: dispatch.taskId, ...dispatchOf(dispatch) })),
+    learnedFrom: learnedFromOf(state, repo),
     position: positionOf(history),
   };
 }

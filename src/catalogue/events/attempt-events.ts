@@ -30,6 +30,8 @@ export const AttemptRecorded = z.strictObject({
   leaseUntil: instant.nullable(),
 });
 
+const renamed = z.strictObject({ from: z.string(), to: z.string() });
+
 export const SnapshotDiffCaptured = z.strictObject({
   ...dispatchEvent,
   attemptId: z.string(),
@@ -37,6 +39,8 @@ export const SnapshotDiffCaptured = z.strictObject({
   files: z.number().int(),
   added: z.number().int(),
   removed: z.number().int(),
+  /** What the diff renames, as git's rename headers say it: a directory renames all that is in it, of which the first 100 are told. */
+  renames: z.array(renamed).max(100),
 });
 
 /** Small on purpose: every rebuild reads it. `disagreement` is what the verifier text said where the caller judged otherwise. */
@@ -81,19 +85,6 @@ export const TaskFlaggedForDecomposition = z.strictObject({
   frontier: name,
   reason: z.string(),
 });
-
-/** Another file's dispatch failed with errors in this file. `homeFile` is where the attempt is recorded. */
-export const FailureAttributed = z.strictObject({
-  ...dispatchEvent,
-  attemptId: z.string(),
-  homeFile: z.string(),
-  taskId: name,
-  model: name,
-  configuration: z.string(),
-  patterns: z.array(errorPattern),
-});
-
-export const HistoryInherited = z.strictObject({ ...fileEvent, fromFile: z.string(), upToRevision: z.number().int() });
 
 export const VerdictCorrected = z.strictObject({
   ...dispatchEvent,

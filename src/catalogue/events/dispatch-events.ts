@@ -116,10 +116,14 @@ export const SignalNoticed = z.strictObject({
   raisedAtRevision: z.number().int(),
 });
 
-/** `cause` says for an abandoned dispatch whether its lease was lost or a caller asked; `note` is the caller's reason. */
+/**
+ * `cause` says for an abandoned dispatch whether its lease was lost or a caller asked; `note` is the caller's reason. `otherFiles` are
+ * those that the task named beside its home.
+ */
 export const DispatchClosed = z.strictObject({
   ...dispatchEvent,
   taskId: name,
+  otherFiles: z.array(z.string()),
   outcome,
   cause: z.enum(['lease_lost', 'caller']).nullable(),
   note: z.string().nullable(),

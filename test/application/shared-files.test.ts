@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Json } from '../support/api.js';
+import { eventually, freshRepo, Service } from '../support/service.js';
+
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start();
+}, 60_000);
+afterAll(() => service.stop());
+afterEach(() => expect(service.reports.splice(0)).toEqual([]));
+
+const of = (events: Json[], type: string) => events.filter((one) => one.type === type);
+const files = (repo = freshRepo('shared')) => ['src/a.rs', 'src/b.rs', 'src/c.rs'].map((path) => service.api.file(repo, path));
+const both = (home: Json, ...others: Json[]) => ({ targetFiles: [home.targetFile, ...others.map(({ targetFile }) => targetFile)] });
+
+describe('two running dispatches that share a file', () => {
+  test('the second is warned: whichever of the two has it as its home', async () => {
+    const [a, b, c] = files() as [Json, Json, Json];
+    const first = await a.open('t', both(a, b));
+    expect(first.warnings).toBeUndefined();
+    const second = await c.open('t', both(c, b));
+    const names = (targetFile: string, dispatchId: string) => ({ code: 'shared_file', targetFile, dispatchId });
+    expect(second.warnings).toEqual([expect.objectContaining(names('src/b.rs', first.dispatchId))]);
+    const atHome = await b.open('u');
+    expect(atHome.warnings.map(({ dispatchId }: Json) => dispatchId)).toEqual([first.dispatchId, second.dispatchId]);
+    const third = await a.open('another', both(a, b));
+    expect(third.warnings).toEqual([
+      expect.objectContaining(names('src/b.rs', atHome.dispatchId)),
+      expect.objectContaining(names('src/b.rs', second.dispatchId)),
+    ]);
+  });
+
+  test('who came at the same moment: at least one of them knows, and both when asked once more get the answer they got', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const [a, b, c] = files() as [Json, Json, Json];
+      const key = (n: number) => ({ headers: { 'idempotency-key': `round ${n}` } });
+      const ask = () =>
+        Promise.all([a, c].map((home, n) => service.api.ok(service.api.post('/v1/dispatches', home.opening('t', both(home, b)), key(n)))));
+      const answers = await ask();
+      expect(answers.flatMap(({ warnings }) => warnings ?? [])).toHaveLength(1);
+      expect(await ask()).toEqual(answers);
+    }
+  });
+
+  test('who ended is named no more; one file alone, or the same home, is no reason to warn', async () => {
+    const [a, b, c] = files() as [Json, Json, Json];
+    const { dispatchId } = await a.open('t', both(a, b));
+    await a.attempt(dispatchId, 'pass');
+    await eventually(async () => of(await b.events(), 'ForeignDispatchClosed')[0], 'the other file is told');
+    expect((await c.open('t', both(c, b))).warnings).toBeUndefined();
+    const [d] = files() as [Json];
+    await d.open('t');
+    expect((await d.open('u')).warnings).toBeUndefined();
+  });
+
+  test('a dispatch whose lease ran out is told of as ended, too', async () => {
+    const [a, b] = files() as [Json, Json];
+    await a.open('t', { ...both(a, b), leaseSeconds: 1 });
+    await eventually(async () => of(await b.events(), 'ForeignDispatchClosed')[0], 'the other file is told');
+    expect((await b.open('t')).warnings).toBeUndefined();
+  });
+
+  test('what is told twice is noted once, also when the saga goes through the whole log again', async () => {
+    const [a, b] = files() as [Json, Json];
+    const { dispatchId } = await a.open('t', both(a, b));
+    await a.attempt(dispatchId, 'pass');
+    await eventually(async () => of(await b.events(), 'ForeignDispatchClosed')[0], 'the other file is told');
+    const before = await b.events();
+    expect(before.map(({ type }: Json) => type)).toEqual(['ForeignDispatchOpened', 'ForeignDispatchClosed']);
+    await service.sql("DELETE FROM anvil_read.checkpoints WHERE name = 'calibration_saga'");
+    await service.restart();
+    const [c, d] = files() as [Json, Json];
+    await c.attempt((await c.open('t', both(c, d))).dispatchId, 'pass');
+    await eventually(async () => of(await d.events(), 'ForeignDispatchClosed')[0], 'the saga is through');
+    expect(await service.api.file(b.repo, b.targetFile).events()).toEqual(before);
+    const verified = await service.api.ok(service.api.post('/v1/audit/verify', { repo: a.repo }));
+    expect(verified).toMatchObject({ streams: 2, found: 0 });
+  }, 60_000);
+
+  test('targetFile and targetFiles must agree, and nothing is stored where they do not', async () => {
+    const [a, b] = files() as [Json, Json];
+    const answer = await service.api.post('/v1/dispatches', b.opening('t', both(a, b)));
+    expect([answer.status, answer.body.errors[0].path]).toEqual([400, 'targetFiles']);
+    expect([await a.events(), await b.events()]).toEqual([[], []]);
+  });
+});
+
+describe('a passing diff that renames a file', () => {
+  const renaming = (from: string, to: string) =>
+    `diff --git a/${from} b/${to}\nsimilarity index 95%\nrename from ${from}\nrename to ${to}\n--- a/${from}\n+++ b/${to}\n@@ -1 +1 @@\n-a\n+b\n`;
+
+  test('carries over what is known of it, and the answer says from where; what failed or was renamed nowhere carries nothing', async () => {
+    const [a, b, c] = files() as [Json, Json, Json];
+    await a.fail(['E0369', 'E0369', 'E0369'], 'hard');
+    const { dispatchId } = await a.open('move', { budget: 3 });
+    await a.attempt(dispatchId, 'fail', ['E0432'], { diff: renaming(a.targetFile, c.targetFile) });
+    const passed = await a.attempt(dispatchId, 'pass', [], { diff: renaming(a.targetFile, b.targetFile) });
+    const inherited = await eventually(async () => of(await b.events(), 'HistoryInherited')[0], 'the history is carried over');
+    expect(inherited.data).toMatchObject({ fromFile: a.targetFile, attemptId: passed.attemptId });
+    const [old, now] = [await a.memory(), await b.memory()];
+    const { signals, ...hint } = now.hint;
+    expect({ ...hint, signals }).toEqual(old.hint);
+    expect([now.passed, now.failed, now.histogram, now.signals]).toEqual([old.passed, old.failed, old.histogram, old.signals]);
+    expect(now.learnedFrom).toEqual([{ stream: old.position.stream, targetFile: a.targetFile, revision: inherited.data.upToRevision }]);
+    const opened = await b.open('hard');
+    expect(opened).toMatchObject({ coldStart: false, learnedFrom: now.learnedFrom });
+    expect(opened.hint.text).toContain('CALIBRATION SIGNAL');
+    expect(await c.events()).toEqual([]);
+    const verified = await service.api.ok(service.api.post('/v1/audit/verify', { repo: a.repo }));
+    expect(verified).toMatchObject({ streams: 2, found: 0 });
+    const state = await b.list('/v1/audit/state', { revision: 0 });
+    expect(state).toMatchObject({ failed: 4, passed: 1, learnedFrom: now.learnedFrom });
+  });
+
+  test('a path that leads out of the repo renames nothing, and disturbs nobody', async () => {
+    const [a, b] = files() as [Json, Json];
+    const { dispatchId } = await a.open('move');
+    await a.attempt(dispatchId, 'pass', [], {
+      diff: `${renaming(a.targetFile, '../../etc/passwd')}${renaming(a.targetFile, b.targetFile)}`,
+    });
+    await eventually(async () => of(await b.events(), 'HistoryInherited')[0], 'the other one is carried over');
+  });
+});
