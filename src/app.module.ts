@@ -18,6 +18,7 @@ import { PostgresReadModels } from './adapters/postgres/read-models.js';
 import { PostgresRebuilds } from './adapters/postgres/rebuild-store.js';
 import { PostgresSnapshots } from './adapters/postgres/snapshots.js';
 import { AdoptPolicyHandler } from './application/commands/adopt-policy.js';
+import { CarryForwardHandler } from './application/commands/carry-forward.js';
 import { OpenDispatchHandler } from './application/commands/open-dispatch.js';
 import { CancelRebuildHandler, RebuildByIdHandler, StartRebuildHandler } from './application/commands/rebuild.js';
 import { RecordAttemptHandler } from './application/commands/record-attempt.js';
@@ -148,6 +149,7 @@ export async function assemble(given: {
         { provide: PolicyCommands, useValue: new PolicyCommands(log, clock, ids) },
         { provide: Payloads, useValue: new Payloads(log, given.payloadLimit) },
         ...[
+          CarryForwardHandler,
           OpenDispatchHandler,
           RecordAttemptHandler,
           RecordFrontierOutcomeHandler,

@@ -117,6 +117,33 @@ export const frontierOutcomeAnswer = z.strictObject({
   solicited: z.boolean(),
 });
 
+/**
+ * A block of earlier attempts for a prompt. `hash` is null, and the text empty, where nothing is carried; `tokens` are those of the
+ * text; `leftOut` names what there was no room for.
+ */
+export const carryForwardAnswer = z.strictObject({
+  mode: carryMode,
+  text: z.string(),
+  hash: z.string().nullable(),
+  forAttempt: z.number().int(),
+  tokens: z.number().int(),
+  records: z.array(
+    z.strictObject({
+      attempts: z.array(z.number().int()),
+      verdict,
+      signature: z.string().nullable(),
+      repeated: z.number().int(),
+      patterns: z.array(errorPattern),
+      firstFailedStep: z.string().nullable(),
+      diffIncluded: z.boolean(),
+      diffCut: z.boolean(),
+    }),
+  ),
+  leftOut: z.array(z.string()),
+  next: nextStep.nullable(),
+  ...standing,
+});
+
 /** Of commands that decide nothing: `next` is the last step again. */
 export const standingAnswer = z.strictObject({ next: nextStep.nullable(), ...standing });
 
@@ -312,6 +339,7 @@ export type Warning = z.infer<typeof warning>;
 export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
 export type AttemptAnswer = z.infer<typeof attemptAnswer>;
 export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;
+export type CarryForwardAnswer = z.infer<typeof carryForwardAnswer>;
 export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ResolveAnswer = z.infer<typeof resolveAnswer>;
 export type MemoryAnswer = z.infer<typeof memoryAnswer>;

@@ -96,6 +96,12 @@ export const recordFrontierOutcomeBody = z
   .refine(patternsAreJudged, needsJudge)
   .refine(infraIsBlocked, needsBlocked);
 
+/** `POST /v1/dispatches/{dispatchId}/carry-forward`; `mode`: the dispatch's own when absent. */
+export const carryForwardBody = z
+  .strictObject({ mode: carryMode.nullish(), maxTokens: z.number().int().min(1).max(1_000_000).default(2_000) })
+  .default({ maxTokens: 2_000 });
+export type CarryForwardBody = z.infer<typeof carryForwardBody>;
+
 /** `POST /v1/dispatches/{dispatchId}/heartbeat` */
 export const heartbeatBody = z.strictObject({}).optional();
 

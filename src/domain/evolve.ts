@@ -8,12 +8,15 @@ export function evolve(state: FileState, event: FileEvent): FileState {
   state.revision += 1;
   switch (event.type) {
     case 'DispatchOpened':
-      state.dispatches.set(event.data.dispatchId, opened(event.data));
+      state.dispatches.set(event.data.dispatchId, opened(event.data, state.revision));
       return state;
     case 'LeaseRenewed':
       return updateDispatch(state, event.data.dispatchId, () => ({ leaseUntil: event.data.leaseUntil }));
     case 'HistoryInjected':
-      return updateDispatch(state, event.data.dispatchId, (dispatch) => ({ leaseUntil: event.data.leaseUntil ?? dispatch.leaseUntil }));
+      return updateDispatch(state, event.data.dispatchId, (dispatch) => ({
+        leaseUntil: event.data.leaseUntil ?? dispatch.leaseUntil,
+        carried: event.data.source === 'carry_forward' ? carriedOf(event.data) : dispatch.carried,
+      }));
     case 'AttemptRecorded':
       return updateDispatch(state, event.data.dispatchId, (dispatch) => ({
         recorded: Math.max(dispatch.recorded, event.data.attempt),
@@ -78,7 +81,11 @@ export function evolve(state: FileState, event: FileEvent): FileState {
   }
 }
 
-function opened(data: EventData<'DispatchOpened'>): DispatchState {
+function carriedOf({ forAttempt, contentHash, characters }: EventData<'HistoryInjected'>): DispatchState['carried'] {
+  return { forAttempt, contentHash, characters };
+}
+
+function opened(data: EventData<'DispatchOpened'>, openedAt: number): DispatchState {
   return {
     status: 'open',
     dispatchId: data.dispatchId,
@@ -102,6 +109,8 @@ function opened(data: EventData<'DispatchOpened'>): DispatchState {
     failedPatterns: new Set(),
     replanned: false,
     last: null,
+    openedAt,
+    carried: null,
   };
 }
 

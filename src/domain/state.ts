@@ -58,6 +58,10 @@ interface DispatchFacts {
   failedPatterns: ReadonlySet<string>;
   replanned: boolean;
   last: Decision | null;
+  /** The revision of the event that opened it: nothing of it lies before. */
+  openedAt: number;
+  /** The block of earlier attempts that was handed out last, and for which attempt. */
+  carried: { forAttempt: number; contentHash: string; characters: number } | null;
 }
 
 /** Open, or closed for good: a closed one has its outcome, and says whether its lease was lost or a caller gave it up. */

@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiCreatedResponse, ApiDefaultResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { CarryForwardCommand } from '../application/commands/carry-forward.js';
 import { OpenDispatchCommand } from '../application/commands/open-dispatch.js';
 import { RecordAttemptCommand } from '../application/commands/record-attempt.js';
 import { RecordFrontierOutcomeCommand } from '../application/commands/record-frontier-outcome.js';
@@ -51,6 +52,16 @@ export class CommandsController {
     @CallOf() call: Call,
   ): Promise<object> {
     return this.commands.execute(new RecordFrontierOutcomeCommand(dispatchId, body, call));
+  }
+
+  @Post('dispatches/:dispatchId/carry-forward')
+  @ApiCreatedResponse({ standardSchema: answers.carryForwardAnswer })
+  carryForward(
+    @Param('dispatchId') dispatchId: string,
+    @Body({ schema: bodies.carryForwardBody }) body: bodies.CarryForwardBody,
+    @CallOf() call: Call,
+  ): Promise<object> {
+    return this.commands.execute(new CarryForwardCommand(dispatchId, body, call));
   }
 
   @Post('dispatches/:dispatchId/heartbeat')

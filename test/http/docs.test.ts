@@ -25,6 +25,7 @@ test('every route is listed, and nothing else', () => {
     [
       'POST /v1/dispatches',
       'POST /v1/dispatches/{dispatchId}/attempts',
+      'POST /v1/dispatches/{dispatchId}/carry-forward',
       'POST /v1/dispatches/{dispatchId}/frontier-outcomes',
       'POST /v1/dispatches/{dispatchId}/heartbeat',
       'POST /v1/dispatches/{dispatchId}/abandon',

@@ -12,6 +12,7 @@ import { type FileHistory, positionOf, type WholeHistory } from '../file-history
 import { CommandHandling } from '../handle-command.js';
 import { knownAttempt, knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
+import { loadVerifier } from '../recorded-verifier.js';
 
 /** How often who waits for a dispatch looks for what another instance appended. */
 const LOOK_AGAIN_MS = 500;
@@ -129,20 +130,11 @@ export class AttemptByIdHandler implements IQueryHandler<AttemptById> {
     const reached = find(history, attemptId, 'VerdictReached')!;
     const captured = find(history, attemptId, 'SnapshotDiffCaptured');
     const load = (text: Parameters<Payloads['loadOptional']>[0]) => this.payloads.loadOptional(text);
-    const run = async ({
-      stdout,
-      stderr,
-      output,
-      ...rest
-    }: Omit<NonNullable<typeof recorded.verifier>, 'steps' | 'tool' | 'durationMs'>) => ({
-      ...rest,
-      ...{ stdout: await load(stdout), stderr: await load(stderr), output: await load(output) },
-    });
     const { output, prompt, verifier, leaseUntil: _lease, ...facts } = recorded;
     return {
       ...facts,
       ...{ output: await load(output), prompt: await load(prompt), diff: await load(captured?.diff ?? null) },
-      verifier: verifier && { ...verifier, ...(await run(verifier)), steps: await Promise.all(verifier.steps.map(run)) },
+      verifier: verifier && (await loadVerifier(verifier, this.payloads)),
       ...{ verdict, patterns, signature, infraKind },
       ...{ classifierVersion: reached.classifierVersion, confidence: reached.confidence, disagreement: reached.disagreement },
       position: positionOf(history),
