@@ -6,11 +6,13 @@ import { correctionPairs } from '../projections/correction-pairs.js';
 import { dispatches } from '../projections/dispatches.js';
 import { failureHistogram } from '../projections/failure-histogram.js';
 import { files } from '../projections/files.js';
+import { MEASURES, measured } from '../projections/measured.js';
 import { patterns } from '../projections/patterns.js';
 import { proposals } from '../projections/proposals.js';
 import { signals } from '../projections/signals.js';
 import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
 import { PostgresLeadership } from './adapters/postgres/leadership.js';
+import { PostgresMeasuredRows } from './adapters/postgres/measured-rows.js';
 import { PostgresParkedEvents } from './adapters/postgres/parked-events.js';
 import { createPool } from './adapters/postgres/pool.js';
 import { ProjectionStore } from './adapters/postgres/projection-store.js';
@@ -38,6 +40,7 @@ import {
   EVENT_LOG,
   IDS,
   type Ids,
+  MEASURED_ROWS,
   PARKED_EVENTS,
   PROJECTION_NAMES,
   PROJECTION_ROWS,
@@ -47,6 +50,7 @@ import {
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
 import { PageOfHandler } from './application/queries/lists.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
+import { MeasurementsHandler } from './application/queries/measurements.js';
 import { PolicyOfRepoHandler } from './application/queries/policy.js';
 import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
@@ -66,7 +70,7 @@ import { PolicyController } from './http/policy.controller.js';
 import { QueriesController } from './http/queries.controller.js';
 import { RebuildsController } from './http/rebuilds.controller.js';
 
-const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns];
+const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured];
 const clock: Clock = { now: () => new Date().toISOString() };
 const ids: Ids = {
   uuid: randomUUID,
@@ -139,6 +143,7 @@ export async function assemble(given: {
         { provide: PROJECTION_NAMES, useValue: projections.map(({ name }) => name) },
         { provide: PROJECTION_ROWS, useValue: rows },
         { provide: READ_MODELS, useValue: readModels },
+        { provide: MEASURED_ROWS, useValue: new PostgresMeasuredRows(pool, MEASURES) },
         { provide: PARKED_EVENTS, useValue: parked },
         { provide: SagaFollower, useValue: saga },
         { provide: LiveEvents, useValue: live },
@@ -160,7 +165,7 @@ export async function assemble(given: {
         ...[AdoptPolicyHandler, PolicyOfRepoHandler],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,
-        PageOfHandler,
+        ...[PageOfHandler, MeasurementsHandler],
         ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler, RetryParkedHandler],
       ],
     },

@@ -1,5 +1,6 @@
 import type { AnvilEvent } from '../catalogue/events.js';
 import type { Metadata } from '../catalogue/metadata.js';
+import type { GroupSums, PairCount } from '../domain/measure.js';
 
 /** An event that is about to be appended. */
 export interface NewEvent {
@@ -150,6 +151,17 @@ export interface ReadModels {
   ping(): Promise<void>;
 }
 
+/** Undefined: any. */
+export type MeasuredFilter = { repo?: string | undefined; batch?: string | undefined; model?: string | undefined };
+
+/** What is measured of dispatches, summed up. */
+export interface MeasuredRows {
+  /** By arm and by cold or history. */
+  sums(filter: MeasuredFilter): Promise<GroupSums[]>;
+  /** Of the tasks that ran in several arms, the first dispatch in each, pair by pair with the names in order. */
+  pairs(filter: MeasuredFilter): Promise<PairCount[]>;
+}
+
 export class BadCursor extends Error {
   override name = 'BadCursor';
 }
@@ -276,4 +288,5 @@ export const IDS = Symbol('Ids');
 export const REBUILDS = Symbol('RebuildStore');
 export const PARKED_EVENTS = Symbol('ParkedEvents');
 export const PROJECTION_ROWS = Symbol('ProjectionRows');
+export const MEASURED_ROWS = Symbol('MeasuredRows');
 export const READ_MODELS = Symbol('ReadModels');

@@ -339,6 +339,51 @@ export type Warning = z.infer<typeof warning>;
 export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
 export type AttemptAnswer = z.infer<typeof attemptAnswer>;
 export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;
+/** A share: `count` of `of`, with Wilson's 95% interval; null where there was nothing to count. */
+const share = z.strictObject({
+  count: z.number().int(),
+  of: z.number().int(),
+  rate: z.number().nullable(),
+  interval: z.tuple([z.number(), z.number()]).nullable(),
+});
+const spending = { tokens: z.number().int(), costUsd: z.number() };
+const measuredGroup = z.strictObject({
+  dispatches: z.number().int(),
+  firstTryPass: share,
+  passedWithinBudget: share,
+  attempts: z.number().int(),
+  escalations: z.number().int(),
+  sparedAttempts: z.number().int(),
+  frontierPasses: z.number().int(),
+  frontierFails: z.number().int(),
+  injections: z.strictObject({ events: z.number().int(), dispatches: z.number().int() }),
+  ...spending,
+  frontier: z.strictObject(spending),
+  apart: z.strictObject({ abandoned: z.number().int(), blocked: z.number().int() }),
+  budgetSavedByBlocking: z.number().int(),
+  unfinished: z.number().int(),
+});
+
+/** `difference` is that of the rates, first arm less second, with Newcombe's interval; `pValue` is Fisher's, `paired` McNemar's. */
+const comparison = z.strictObject({
+  metric: z.enum(['firstTryPass', 'passedWithinBudget']),
+  arms: z.tuple([name, name]),
+  difference: z.number(),
+  interval: z.tuple([z.number(), z.number()]),
+  pValue: z.number(),
+  paired: z.strictObject({ tasks: z.number().int(), onlyA: z.number().int(), onlyB: z.number().int(), pValue: z.number() }).nullable(),
+  shown: z.boolean(),
+  sentence: z.string(),
+});
+export const measurementsAnswer = z.strictObject({
+  all: measuredGroup,
+  cold: measuredGroup,
+  history: measuredGroup,
+  arms: z.array(z.strictObject({ arm: name.nullable(), ...measuredGroup.shape, cold: measuredGroup, history: measuredGroup })),
+  comparisons: z.array(comparison),
+  notes: z.array(z.string()),
+});
+
 export type CarryForwardAnswer = z.infer<typeof carryForwardAnswer>;
 export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ResolveAnswer = z.infer<typeof resolveAnswer>;

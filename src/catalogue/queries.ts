@@ -107,6 +107,16 @@ export const filesQuery = z.strictObject(ofReadModel);
 /** `GET /v1/signals` */
 export const signalsQuery = z.strictObject({ ...ofReadModel, model: name.optional(), live: z.enum(['true', 'false']).optional() });
 
+/** `GET /v1/measurements`; arms are always told apart. */
+export const measurementsQuery = z.strictObject({
+  repo: name.optional(),
+  batch: name.optional(),
+  model: name.optional(),
+  groupBy: z.enum(['arm']).default('arm'),
+  after: ofPage.after,
+});
+export type MeasurementsQuery = z.infer<typeof measurementsQuery>;
+
 /** `GET /v1/captures` */
 export const capturesQuery = z.strictObject({
   ...ofReadModel,

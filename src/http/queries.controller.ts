@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { verifierInput } from '../application/attempt-facts.js';
 import { PageOf } from '../application/queries/lists.js';
 import { AttemptById, DispatchById, MemoryOfFile } from '../application/queries/live.js';
+import { Measurements } from '../application/queries/measurements.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import * as queries from '../catalogue/queries.js';
@@ -94,6 +95,12 @@ export class QueriesController {
   @ApiOkResponse({ standardSchema: answers.page })
   signals(@Query({ schema: queries.signalsQuery }) query: queries.SignalsQuery): Promise<object> {
     return this.queries.execute(new PageOf('signals', query));
+  }
+
+  @Get('measurements')
+  @ApiOkResponse({ standardSchema: answers.measurementsAnswer })
+  measurements(@Query({ schema: queries.measurementsQuery }) query: queries.MeasurementsQuery): Promise<object> {
+    return this.queries.execute(new Measurements(query));
   }
 
   @Get('patterns')

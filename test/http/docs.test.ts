@@ -31,6 +31,7 @@ test('every route is listed, and nothing else', () => {
       'POST /v1/dispatches/{dispatchId}/abandon',
       'POST /v1/proposals/{proposalId}/resolve',
       'POST /v1/classify',
+      'GET /v1/measurements',
       'GET /v1/memory',
       'GET /v1/dispatches',
       'GET /v1/dispatches/{dispatchId}',

@@ -14,13 +14,18 @@ export interface Page {
   nextCursor: string | null;
 }
 
-/** Answers a page once the projection has seen the position that was asked for. Throws {@link NotCaughtUp} after five seconds. */
-export async function caughtUpPage(readModels: ReadModels, after: string | undefined, request: PageRequest): Promise<Page> {
+/** Resolves once the projection has seen a position. Throws {@link NotCaughtUp} after five seconds. */
+export async function caughtUp(readModels: ReadModels, projection: string, after: string | undefined): Promise<void> {
   const until = performance.now() + CATCH_UP_LIMIT_MS;
-  while (after !== undefined && BigInt((await readModels.position(request.projection)) ?? -1) < BigInt(after)) {
-    if (performance.now() > until) throw new NotCaughtUp(`${request.projection} has not seen position ${after} yet`);
+  while (after !== undefined && BigInt((await readModels.position(projection)) ?? -1) < BigInt(after)) {
+    if (performance.now() > until) throw new NotCaughtUp(`${projection} has not seen position ${after} yet`);
     await sleep(CATCH_UP_POLL_MS);
   }
+}
+
+/** Answers a page once the projection has seen the position that was asked for. Throws {@link NotCaughtUp} after five seconds. */
+export async function caughtUpPage(readModels: ReadModels, after: string | undefined, request: PageRequest): Promise<Page> {
+  await caughtUp(readModels, request.projection, after);
   return readModels.page(request);
 }
 

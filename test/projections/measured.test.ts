@@ -1,0 +1,117 @@
+import { MEASURES, measured } from '../../projections/measured.js';
+import type { Row } from '../../projections/projection.js';
+import type { EventData } from '../../src/catalogue/events.js';
+import { type LoggedEvent, projected } from './in-memory.js';
+import { allOf, story } from './story.js';
+
+const log = story(
+  [
+    ['tessera', 'src/lru_cache.rs'],
+    ['crust', 'src/lib.rs'],
+  ],
+  250,
+  11,
+);
+
+/** What one dispatch adds, counted over the whole log by its definitions. */
+function naively(events: LoggedEvent[], opened: EventData<'DispatchOpened'>): Row {
+  const own = <T extends { dispatchId: string | null }>(all: T[]) => all.filter(({ dispatchId }) => dispatchId === opened.dispatchId);
+  const verdicts = own(allOf(events, 'VerdictReached'));
+  const of = (seat: string, verdict: string) => verdicts.filter((one) => one.seat === seat && one.verdict === verdict).length;
+  const builder = of('builder', 'pass') + of('builder', 'fail');
+  const frontier = of('frontier', 'pass') + of('frontier', 'fail');
+  const first = verdicts.find(({ attempt, verdict }) => attempt === 1 && verdict !== 'blocked' && opened);
+  const closed = own(allOf(events, 'DispatchClosed'))[0];
+  const escalated = own(allOf(events, 'NextStepDecided')).some(({ step }) => step === 'escalate');
+  const injections = own(allOf(events, 'HistoryInjected')).length;
+  const started = builder + frontier > 0;
+  const blocked = !started && closed?.outcome === 'blocked';
+  const yes = (condition: boolean) => (condition ? 1 : 0);
+  return {
+    dispatches: yes(started),
+    firstTries: yes(first?.seat === 'builder'),
+    firstTryPassed: yes(first?.seat === 'builder' && first.verdict === 'pass'),
+    withinBudgetPassed: yes(of('builder', 'pass') > 0),
+    attempts: builder,
+    escalations: yes(escalated),
+    sparedAttempts: escalated && closed?.outcome.startsWith('escalated_') ? Math.max(0, opened.budget - builder) : 0,
+    frontierPasses: of('frontier', 'pass'),
+    frontierFails: of('frontier', 'fail'),
+    injectionEvents: injections,
+    injectedDispatches: yes(injections > 0),
+    apartAbandoned: yes(!started && closed !== undefined && !blocked),
+    apartBlocked: yes(blocked),
+    unfinished: yes(!started && closed === undefined),
+    budgetSavedByBlocking: blocked ? opened.budget : 0,
+  };
+}
+
+const SPENDING = ['promptTokens', 'completionTokens', 'frontierTokens', 'costNanoUsd', 'frontierCostNanoUsd'];
+const counts = (row: Row) => Object.fromEntries(MEASURES.filter((measure) => !SPENDING.includes(measure)).map((one) => [one, row[one]]));
+
+test('each dispatch adds what a count over the log says', () => {
+  const rows = projected(measured, log, 'dispatches');
+  const opened = allOf(log, 'DispatchOpened');
+  expect(rows).toHaveLength(opened.length);
+  for (const dispatch of opened) {
+    const row = rows.find(({ dispatchId }) => dispatchId === dispatch.dispatchId)!;
+    expect([dispatch.dispatchId, counts(row)]).toEqual([dispatch.dispatchId, naively(log, dispatch)]);
+  }
+  for (const measure of ['firstTryPassed', 'sparedAttempts', 'apartAbandoned', 'apartBlocked', 'escalations', 'frontierFails'])
+    expect([measure, rows.some((row) => row[measure] !== 0)]).toEqual([measure, true]);
+});
+
+describe('a corrected verdict', () => {
+  const verdict = allOf(log, 'VerdictReached').find(
+    ({ seat, attempt, verdict: was }) => seat === 'builder' && attempt === 1 && was === 'fail',
+  )!;
+  const to = (corrected: 'pass' | 'blocked', position: number) => {
+    const { repo, targetFile, at, dispatchId, attemptId } = verdict;
+    const data = {
+      repo,
+      targetFile,
+      at,
+      dispatchId,
+      attemptId,
+      verdict: corrected,
+      patterns: [],
+      reason: 'hidden tests',
+      source: 'a person',
+    };
+    return { ...log[0]!, position, id: `correction-${position}`, event: { type: 'VerdictCorrected', data } } as unknown as LoggedEvent;
+  };
+  const rowAfter = (...corrections: LoggedEvent[]) =>
+    projected(measured, [...log, ...corrections], 'dispatches').find(({ dispatchId }) => dispatchId === verdict.dispatchId)!;
+
+  test('counts in the place of the first one', () => {
+    const before = rowAfter();
+    const after = rowAfter(to('pass', log.length));
+    expect([before.firstTryPassed, after.firstTryPassed, after.withinBudgetPassed]).toEqual([0, 1, 1]);
+    expect(after.attempts).toBe(before.attempts);
+  });
+
+  test('to blocked takes the attempt out', () => {
+    const after = rowAfter(to('pass', log.length), to('blocked', log.length + 1));
+    expect([after.firstTries, after.firstTryPassed]).toEqual([0, 0]);
+    expect(after.attempts).toBe((rowAfter().attempts as number) - 1);
+  });
+});
+
+test('tokens and costs of all attempts are summed, those of the frontier apart too', () => {
+  const [one] = allOf(log, 'FrontierOutcomeRecorded');
+  const spending = log.map((logged) =>
+    logged.event.type === 'AttemptRecorded' && logged.event.data.dispatchId === one!.dispatchId
+      ? {
+          ...logged,
+          event: { ...logged.event, data: { ...logged.event.data, usage: { promptTokens: 10, completionTokens: 1, costUsd: 0.1 } } },
+        }
+      : logged,
+  ) as LoggedEvent[];
+  const attempts = allOf(spending, 'AttemptRecorded').filter(({ dispatchId }) => dispatchId === one!.dispatchId);
+  const byFrontier = attempts.filter(({ seat }) => seat === 'frontier').length;
+  const row = projected(measured, spending, 'dispatches').find(({ dispatchId }) => dispatchId === one!.dispatchId)!;
+  expect(row).toMatchObject({
+    ...{ promptTokens: 10 * attempts.length, completionTokens: attempts.length, costNanoUsd: attempts.length * 1e8 },
+    ...{ frontierTokens: 11 * byFrontier, frontierCostNanoUsd: byFrontier * 1e8 },
+  });
+});
