@@ -8,8 +8,9 @@ import type { FileCommand, Handled } from './file-command.js';
 import type { FileHistories } from './file-histories.js';
 import { type FileHistory, fold, type Position, positionOf } from './file-history.js';
 import type { Metrics } from './metrics.js';
-import type { Policies, PolicyHistory } from './policies.js';
+import type { Policies } from './policies.js';
 import { type Clock, type EventLog, type Ids, StoreUnavailable, WrongRevision } from './ports.js';
+import type { RepoHistory } from './repo-streams.js';
 
 /** Conflicts with other instances in a row before the caller is told to come back: commands of this one take turns. */
 const TRIES = 20;
@@ -91,7 +92,7 @@ export class CommandHandling {
   }
 
   /** Begun beside the read of the file, where it is known whose policy it is. Who does not come to ask for it does not miss its failure. */
-  private readPolicy(where: { repo: string } | undefined): Promise<PolicyHistory> | undefined {
+  private readPolicy(where: { repo: string } | undefined): Promise<RepoHistory<PolicyState>> | undefined {
     const policy = where && this.policies.current(where.repo);
     policy?.catch(() => {});
     return policy;
@@ -102,7 +103,7 @@ export class CommandHandling {
     command: FileCommand<S>,
     history: FileHistory,
     randomId: string,
-    policy: Promise<PolicyHistory> | undefined,
+    policy: Promise<RepoHistory<PolicyState>> | undefined,
   ): Promise<Plan<S>> {
     const { stream } = command;
     const commandId = command.commandId?.(stream, history.state) ?? randomId;

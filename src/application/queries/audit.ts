@@ -10,8 +10,9 @@ import { type Mismatch, type PolicyAt, verifyPolicyStream, verifyStream, type Wr
 import { FileHistories } from '../file-histories.js';
 import { fold } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
-import { Policies, PolicyPast } from '../policies.js';
+import { POLICY_STREAM, Policies } from '../policies.js';
 import { EVENT_LOG, type EventLog } from '../ports.js';
+import { RepoPast } from '../repo-streams.js';
 import { memoryOf } from './live.js';
 
 /** The events of a file's stream as they are stored, lifted to their newest shape. */
@@ -95,10 +96,13 @@ export class VerifyLogHandler implements IQueryHandler<VerifyLog> {
       : [policyStream(repo ?? 'default')]) {
       const events = await this.written<PolicyEvent>(stream);
       if (events.length > 0) take(events, verifyPolicyStream(stream, events));
-      const past = new PolicyPast(events.map(({ event }) => event));
+      const past = new RepoPast(
+        POLICY_STREAM,
+        events.map(({ event }) => event),
+      );
       policies.set(stream, (revision) => past.at(revision));
     }
-    const none: PolicyAt = (revision) => new PolicyPast([]).at(revision);
+    const none: PolicyAt = (revision) => new RepoPast(POLICY_STREAM, []).at(revision);
     for await (const stream of targetFile === undefined
       ? this.log.streams(FILE_STREAMS)
       : [fileStream(fileIdOf(repo ?? 'default', targetFile))]) {
