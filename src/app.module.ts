@@ -29,6 +29,7 @@ import { RetryParkedHandler, retryParkedAtStart } from './application/commands/r
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
 import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
+import { InfraCommands, Infrastructure } from './application/infrastructure.js';
 import { LiveEvents } from './application/live-events.js';
 import { Metrics } from './application/metrics.js';
 import { Payloads } from './application/payloads.js';
@@ -57,6 +58,7 @@ import { projectionFollower, runFollowers } from './application/run-followers.js
 import { runRebuilds } from './application/run-rebuilds.js';
 import { SagaFollower } from './application/run-saga.js';
 import { attribution } from './application/saga/attribution.js';
+import { breaker } from './application/saga/breaker.js';
 import { renames } from './application/saga/renames.js';
 import { sharedFiles } from './application/saga/shared-files.js';
 import { settleWhatIsOverdue } from './application/settle-overdue.js';
@@ -113,7 +115,12 @@ export async function assemble(given: {
   const histories = new FileHistories(log, snapshots, metrics, report);
   const policies = new Policies(log);
   const handling = new CommandHandling(log, histories, policies, clock, ids, metrics);
-  const reactions = [sharedFiles(handling), attribution(handling, histories, policies, log), renames(handling, histories, log)];
+  const infrastructure = new Infrastructure(log);
+  const infraCommands = new InfraCommands(log, clock, ids);
+  const reactions = [
+    ...[sharedFiles(handling), attribution(handling, histories, policies, log), renames(handling, histories, log)],
+    breaker(infrastructure, infraCommands, policies),
+  ];
   const parked = new PostgresParkedEvents(pool);
   const saga = new SagaFollower({ handling, checkpoints: readModels, parked, reactions });
   const live = new LiveEvents(log, report);
@@ -151,6 +158,8 @@ export async function assemble(given: {
         { provide: FileHistories, useValue: histories },
         { provide: CommandHandling, useValue: handling },
         { provide: Policies, useValue: policies },
+        { provide: Infrastructure, useValue: infrastructure },
+        { provide: InfraCommands, useValue: infraCommands },
         { provide: PolicyCommands, useValue: new PolicyCommands(log, clock, ids) },
         { provide: Payloads, useValue: new Payloads(log, given.payloadLimit) },
         ...[

@@ -27,6 +27,8 @@ export interface FileCommand<Seen = undefined> {
   knows?(state: FileState): boolean;
   /** The long texts that its events name: written before them, and not at all where the command is refused. */
   texts?: { readonly pending: boolean; write(): Promise<void> };
+  /** What else the decision is based on: read to its head in parallel with the file, and again after a conflict. */
+  beside?(): Promise<Partial<Context>>;
   /** The events that the command leads to; none: it changes nothing. Called again on the newer state after a conflict. */
   decide(state: FileState, context: Context): FileEvent[];
   /** What the answer needs of the state before the command's events. */

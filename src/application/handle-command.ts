@@ -59,10 +59,12 @@ export class CommandHandling {
       const atHand = isHead || command.texts?.pending !== true ? held : undefined;
       const proven = isHead || atHand === undefined;
       const policy = this.readPolicy(command.where ?? atHand?.where);
+      const beside = command.beside?.();
+      beside?.catch(() => {});
       const history = atHand ?? (await this.histories.current(stream));
       let plan: Plan<S>;
       try {
-        plan = await this.plan(command, history, randomId, policy);
+        plan = await this.plan(command, history, randomId, policy, beside);
       } catch (error) {
         if (!proven) continue;
         throw error;
@@ -104,6 +106,7 @@ export class CommandHandling {
     history: FileHistory,
     randomId: string,
     policy: Promise<RepoHistory<PolicyState>> | undefined,
+    beside: Promise<Partial<Context>> | undefined,
   ): Promise<Plan<S>> {
     const { stream } = command;
     const commandId = command.commandId?.(stream, history.state) ?? randomId;
@@ -113,7 +116,7 @@ export class CommandHandling {
     if (where === undefined) throw new NotFound('nothing is known of this id');
     const state = command.knows?.(history.state) === false ? (await this.histories.whole(stream)).state : history.state;
     const { state: underWhat } = await (policy ?? this.policies.current(where.repo));
-    const context = this.contextUnder(underWhat, stream, where);
+    const context = { ...this.contextUnder(underWhat, stream, where), ...(await beside) };
     const seen = command.see?.(state, context) as S;
     return { earlier, commandId, state, context, seen, events: command.decide(state, context) };
   }

@@ -19,6 +19,7 @@ type EventOf<T extends EventType> = { [K in T]: { type: K; data: EventData<K> } 
 export type FileEventType = keyof typeof fileEventSchemas;
 export type FileEvent = EventOf<FileEventType>;
 export type PolicyEvent = EventOf<'PolicyAdopted' | 'EvidenceDiscounted'>;
+export type InfraEvent = EventOf<'InfraBlockNoticed' | 'InfraBreakerOpened' | 'InfraProbeStarted' | 'InfraBreakerClosed'>;
 export type AnvilEvent = EventOf<EventType>;
 
 export const fileEventTypes = Object.keys(fileEventSchemas) as FileEventType[];

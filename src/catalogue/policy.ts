@@ -37,6 +37,8 @@ export const policy = z.strictObject({
     },
     otherSeconds: 900,
   }),
+  /** The breaker of a repo: so many files blocked by one kind within so many seconds open it, for the cooldown of the kind. */
+  infraBreaker: z.strictObject({ files: threshold, withinSeconds: seconds }).default({ files: 3, withinSeconds: 300 }),
   /**
    * What the other files of a task learn of a builder's failed attempt: nothing (`target`), those that a diagnostic points at learn what
    * it says (`span`), those that the diff changed learn all of it (`touched`).

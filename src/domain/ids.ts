@@ -29,6 +29,14 @@ export function policyStream(repo: string): string {
   return `${POLICY_STREAMS}${repo}`;
 }
 
+/** How the names of all infrastructure streams begin. */
+export const INFRA_STREAMS = 'infra-';
+
+/** Where it is seen whether infrastructure holds up all files of a repo. */
+export function infraStream(repo: string): string {
+  return `${INFRA_STREAMS}${repo}`;
+}
+
 export function payloadStream(hash: string): string {
   return `payload-${hash}`;
 }

@@ -2,6 +2,7 @@ import type { DecidingInputs } from '../catalogue/events/shapes.js';
 import { patternKey, type Step } from '../catalogue/primitives.js';
 import { type LiveSignal, liveSignals } from './calibrate.js';
 import { chanceOf } from './ids.js';
+import { cooldownOf, heldUpFor, type InfraState, noInfraTrouble } from './infra-breaker.js';
 import { priorResults } from './learned.js';
 import type { PolicyInForce } from './policy-in-force.js';
 import type { AttemptState, Decision, DispatchState, FileState } from './state.js';
@@ -41,12 +42,19 @@ export function describeSignal(signal: LiveSignal): string {
 
 /**
  * The next step: the first rule of domain.md's tables that holds. `state` is folded up to the decision's `basedOn`, the command's own
- * facts included; with the same inputs, policy and time it decides the same again.
+ * facts included; with the same inputs, policy and time it decides the same again. `infra` is for openings: whether the infrastructure
+ * holds up all files of the repo.
  */
-export function decideNext(state: FileState, inputs: DecidingInputs, policy: PolicyInForce, now: string): Ruling {
+export function decideNext(
+  state: FileState,
+  inputs: DecidingInputs,
+  policy: PolicyInForce,
+  now: string,
+  infra: InfraState = noInfraTrouble,
+): Ruling {
   switch (inputs.command) {
     case 'open_dispatch':
-      return onOpening(state, inputs, policy, now);
+      return onOpening(state, inputs, policy, now, infra);
     case 'record_attempt':
       return afterAttempt(state, ...attemptOf(state, inputs), policy, now);
     case 'record_frontier_outcome':
@@ -63,7 +71,13 @@ function attemptOf(state: FileState, inputs: { dispatchId: string; attemptId: st
   return [dispatch, attempt];
 }
 
-function onOpening(state: FileState, inputs: DecidingInputs & { command: 'open_dispatch' }, policy: PolicyInForce, now: string): Ruling {
+function onOpening(
+  state: FileState,
+  inputs: DecidingInputs & { command: 'open_dispatch' },
+  policy: PolicyInForce,
+  now: string,
+  infra: InfraState,
+): Ruling {
   const { taskId, configuration, frontier, force } = inputs;
 
   const proposal = [...state.proposals.values()].find(
@@ -81,8 +95,8 @@ function onOpening(state: FileState, inputs: DecidingInputs & { command: 'open_d
       runningDispatchId: running.dispatchId,
     });
 
-  const cooling = infraCooldown(state, policy, now);
-  if (cooling && !force) return cooling;
+  const heldUp = infraCooldown(state, policy, now) ?? infraBreaker(infra, inputs.dispatchId, now);
+  if (heldUp && !force) return heldUp;
 
   if (!force && frontier !== null && hasFailed(state, frontier, inputs))
     return ruling('decompose', 'task_hardness', `${frontier} failed this task before, and nothing has passed it since`);
@@ -113,15 +127,25 @@ export function openDispatches(state: FileState): DispatchState[] {
 export function infraCooldown(state: FileState, policy: PolicyInForce, now: string): Ruling | null {
   const run = state.blockedRun;
   if (run === null || run.length < policy.infraCooldown.after) return null;
-  const { seconds, otherSeconds } = policy.infraCooldown;
-  const cooldown = Object.hasOwn(seconds, run.infraKind) ? seconds[run.infraKind]! : otherSeconds;
-  const left = (Date.parse(run.lastAt) + cooldown * 1000 - Date.parse(now)) / 1000;
+  const left = (Date.parse(run.lastAt) + cooldownOf(run.infraKind, policy) * 1000 - Date.parse(now)) / 1000;
   if (left <= 0) return null;
   return ruling('stop', 'infra_cooldown', `${run.length} attempts in a row were blocked by ${run.infraKind}`, {
     occurrences: run.length,
     threshold: policy.infraCooldown.after,
     retryAfterSeconds: Math.ceil(left),
   });
+}
+
+/**
+ * What opening a dispatch would be refused with because the infrastructure holds up all files of the repo. Once the cooldown is over, it
+ * is not refused; it may then be opened as the only probe.
+ */
+export function infraBreaker(infra: InfraState, dispatchId: string, now: string): Ruling | null {
+  const retryAfterSeconds = heldUpFor(infra, dispatchId, now);
+  if (infra.open === null || retryAfterSeconds === 0) return null;
+  const { infraKind, targetFiles, until, probe } = infra.open;
+  const why = until > now || probe === null ? `${targetFiles.join(', ')}` : `and ${probe.dispatchId} tries whether it still is`;
+  return ruling('stop', 'infra_breaker', `the repo is blocked by ${infraKind}: ${why}`, { retryAfterSeconds });
 }
 
 function hasFailed(state: FileState, frontier: string, task: { taskId: string; descriptionHash: string | null }): boolean {

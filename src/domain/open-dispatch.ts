@@ -3,6 +3,7 @@ import type { EventData, FileEvent } from '../catalogue/events.js';
 import { configurationOf } from './calibrate.js';
 import { composeHint } from './hint.js';
 import { sha256 } from './ids.js';
+import { needsProbe } from './infra-breaker.js';
 import { priorResults } from './learned.js';
 import { decideNext, openDispatches } from './next-step.js';
 import { basisOf, type Context, Recorder } from './recorder.js';
@@ -11,9 +12,14 @@ import type { FileState } from './state.js';
 type Opened = EventData<'DispatchOpened'>;
 export type OpenDispatch = Omit<Opened, 'repo' | 'targetFile' | 'at' | 'configuration' | 'cold' | 'leaseUntil'>;
 
+/** A dispatch that may be opened only as the probe of its repo's breaker, which is to be started first. */
+export class ProbeNeeded extends Error {
+  override name = 'ProbeNeeded';
+}
+
 /**
  * Opens a dispatch, or says why not. Dispatches whose lease ran out are closed first, so that the decision is made on a stream without
- * dead ones; the decision comes before its own events, so it is computed first and recorded after them.
+ * dead ones; the decision comes before its own events, so it is computed first and recorded after them. Throws {@link ProbeNeeded}.
  */
 export function openDispatch(state: FileState, command: OpenDispatch, context: Context): FileEvent[] {
   const recorder = new Recorder(state, context);
@@ -31,7 +37,7 @@ export function openDispatch(state: FileState, command: OpenDispatch, context: C
     force,
   };
   const before = recorder.draft.revision;
-  const ruling = decideNext(recorder.draft, inputs, context.policy, context.now);
+  const ruling = decideNext(recorder.draft, inputs, context.policy, context.now, context.infra);
   const decidedOn = basisOf(context, before);
 
   switch (ruling.rule) {
@@ -44,10 +50,12 @@ export function openDispatch(state: FileState, command: OpenDispatch, context: C
     }
     case 'infra_cooldown':
     case 'task_hardness':
+    case 'infra_breaker':
       recorder.add('DispatchSkipped', { taskId, model, rule: ruling.rule, retryAfterSeconds: ruling.retryAfterSeconds });
       recorder.record(null, taskId, inputs, ruling, decidedOn);
       return recorder.events;
     default: {
+      if (!force && context.infra && needsProbe(context.infra, dispatchId, context.now)) throw new ProbeNeeded();
       const hint = composeHint(recorder.draft, { taskId, model, configuration }, context.policy, context.now);
       const cold = priorResults(recorder.draft) === 0;
       const leaseUntil = after(context.now, command.leaseSeconds);

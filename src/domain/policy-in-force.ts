@@ -37,7 +37,8 @@ export const DEFAULT_POLICY_HASH = policyHash(defaultPolicy);
  * decisions of repos without a policy stream name them.
  */
 const EARLIER_DEFAULTS: ReadonlySet<string> = new Set([
-  // Before `attribution`.
+  // Before `infraBreaker`, and before `attribution`.
+  '3c56df8e04d334d11b682e325fab288bfda5d23e55bb7c5f3d545f7feedcd61e',
   '11e7973ddb81d4231f32459fabb76a4cf47e83b4145baf84b5a1753d0b2493d4',
 ]);
 

@@ -2,6 +2,7 @@ import type { DecidingInputs } from '../catalogue/events/shapes.js';
 import type { EventData, FileEvent, FileEventType } from '../catalogue/events.js';
 import { liveSignals } from './calibrate.js';
 import { evolve } from './evolve.js';
+import type { InfraState } from './infra-breaker.js';
 import { decideNext } from './next-step.js';
 import type { PolicyInForce } from './policy-in-force.js';
 import { type FileState, fork, signalKey } from './state.js';
@@ -18,11 +19,14 @@ export interface Context {
   policy: PolicyInForce;
   policyHash: string;
   policyBasis?: { stream: string; revision: number };
+  /** For openings: what is known of the infrastructure of the repo, and the place in its stream, absent where the repo has none. */
+  infra?: InfraState;
+  infraBasis?: { stream: string; revision: number };
 }
 
-/** What a decision on a file that was folded up to a revision is based on: the file, and the policy stream where there is one. */
-export function basisOf({ stream, policyBasis }: Context, revision: number): { stream: string; revision: number }[] {
-  return [{ stream, revision }, ...(policyBasis === undefined ? [] : [policyBasis])];
+/** What a decision on a file that was folded up to a revision is based on: the file, and those streams of the repo that there are. */
+export function basisOf({ stream, policyBasis, infraBasis }: Context, revision: number): { stream: string; revision: number }[] {
+  return [{ stream, revision }, ...[policyBasis, infraBasis].filter((basis) => basis !== undefined)];
 }
 
 /** A command that the stream's state does not allow: HTTP answers it as 409, and nothing is stored. */

@@ -2,6 +2,8 @@ import type { AnvilEvent, FileEvent, PolicyEvent } from '../catalogue/events.js'
 import type { Metadata } from '../catalogue/metadata.js';
 import { canonicalJson, chainHash } from './chain.js';
 import { evolve } from './evolve.js';
+import { infraStream } from './ids.js';
+import type { InfraState } from './infra-breaker.js';
 import { decideNext } from './next-step.js';
 import { inForce, isNamed, type PolicyState, policyHash, policyRevisionOf } from './policy-in-force.js';
 import { emptyState } from './state.js';
@@ -30,6 +32,9 @@ export interface Mismatch {
 
 type Report = (what: Mismatch['what'], detail: string) => void;
 
+/** What was known of a repo's infrastructure at a revision of its stream, likewise. */
+export type InfraAt = (revision: number) => InfraState | undefined;
+
 /** What a repo was under at a revision of its policy stream (-1: before there was one); undefined where it never came so far. */
 export type PolicyAt = (revision: number) => PolicyState | undefined;
 
@@ -37,7 +42,12 @@ export type PolicyAt = (revision: number) => PolicyState | undefined;
  * Holds a file's stream against itself: its chain, and each decision against what the rules make of its recorded inputs, under the policy
  * and the discounts of the very revision that it names.
  */
-export function verifyStream(stream: string, events: WrittenEvent[], policyAt: PolicyAt): { checked: number; mismatches: Mismatch[] } {
+export function verifyStream(
+  stream: string,
+  events: WrittenEvent[],
+  policyAt: PolicyAt,
+  infraAt: InfraAt,
+): { checked: number; mismatches: Mismatch[] } {
   const state = emptyState();
   let folded = 0;
   let checked = 0;
@@ -51,11 +61,12 @@ export function verifyStream(stream: string, events: WrittenEvent[], policyAt: P
       report('policy', under === undefined ? `the policy stream has no revision ${revision}` : `no policy ${hash} is known there`);
       return;
     }
+    const infra = infraAt(basedOn.find((basis) => basis.stream === infraStream(repo))?.revision ?? -1);
     for (; folded <= (basedOn[0]?.revision ?? -1) && folded < place; folded += 1) {
       const earlier = events[folded]?.event;
       if (earlier) evolve(state, earlier);
     }
-    const again = attempt(() => decideNext(state, inputs, inForce(under, repo, targetFile).policy, decidedAt));
+    const again = attempt(() => decideNext(state, inputs, inForce(under, repo, targetFile).policy, decidedAt, infra));
     const recorded = Object.fromEntries(Object.keys(again).map((key) => [key, event.data[key as keyof typeof event.data]]));
     if (canonicalJson(again) !== canonicalJson(recorded)) report('decision', `decided again: ${canonicalJson(again)}`);
   });
@@ -68,6 +79,11 @@ export function verifyPolicyStream(stream: string, events: WrittenEvent<PolicyEv
     if (event?.type === 'PolicyAdopted' && policyHash((data as { policy: unknown }).policy) !== event.data.hash)
       report('policy', 'its hash is not that of its policy');
   });
+}
+
+/** Holds a stream that decides nothing against itself: its chain alone. */
+export function verifyOtherStream<E extends AnvilEvent>(stream: string, events: WrittenEvent<E>[]): Mismatch[] {
+  return verifyChain(stream, events, () => {});
 }
 
 /**

@@ -11,6 +11,8 @@ describe('the policy of a repo that has adopted none', () => {
       defaultBudget: 4,
       failureMaxAgeSeconds: null,
       importedCount: true,
+      attribution: 'target',
+      infraBreaker: { files: 3, withinSeconds: 300 },
     });
     expect(defaultPolicy.infraCooldown).toEqual({
       after: 2,
@@ -26,6 +28,7 @@ describe('the policy of a repo that has adopted none', () => {
   // A default that gains a field has another hash: the one before it goes into EARLIER_DEFAULTS, and here.
   it.each([
     ['today’s', policyHash(defaultPolicy)],
+    ['that of before infraBreaker', '3c56df8e04d334d11b682e325fab288bfda5d23e55bb7c5f3d545f7feedcd61e'],
     ['that of before attribution', '11e7973ddb81d4231f32459fabb76a4cf47e83b4145baf84b5a1753d0b2493d4'],
   ])('is known by the hash that decisions name it by: %s', (_which, hash) => {
     expect(isNamed(noPolicyYet, hash)).toBe(true);

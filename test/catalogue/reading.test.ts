@@ -68,7 +68,7 @@ describe('values that only some words fit', () => {
   });
 });
 
-it('every event of domain.md has a schema, and beside them only what the other files of a task are told of its end', () => {
+it('every event of domain.md has a schema, and beside them only what other files are told of the end of things, and what a breaker counts by', () => {
   const ofFiles = [
     ...[
       'DispatchOpened',
@@ -98,7 +98,15 @@ it('every event of domain.md has a schema, and beside them only what the other f
     ...['ProposalResolved', 'SignalNoticed', 'DispatchClosed'],
     ...['AttributionWithdrawn', 'ForeignDispatchOpened', 'ForeignDispatchClosed'],
   ];
-  const ofRepos = ['EvidenceDiscounted', 'PolicyAdopted', 'PayloadStored', 'InfraBreakerOpened', 'InfraBreakerClosed'];
+  const ofRepos = [
+    'InfraBlockNoticed',
+    'InfraProbeStarted',
+    'EvidenceDiscounted',
+    'PolicyAdopted',
+    'PayloadStored',
+    'InfraBreakerOpened',
+    'InfraBreakerClosed',
+  ];
   expect([...fileEventTypes].sort()).toEqual(ofFiles.sort());
   expect(Object.keys(otherEventSchemas).sort()).toEqual(ofRepos.sort());
   expect(Object.keys(eventSchemas).every(isEventType)).toBe(true);

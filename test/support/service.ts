@@ -10,6 +10,7 @@ import type { PostgresReadModels } from '../../src/adapters/postgres/read-models
 import { assemble } from '../../src/app.module.js';
 import { FileHistories } from '../../src/application/file-histories.js';
 import { CommandHandling } from '../../src/application/handle-command.js';
+import { InfraCommands, Infrastructure } from '../../src/application/infrastructure.js';
 import { Policies } from '../../src/application/policies.js';
 import { EVENT_LOG, type EventLog, READ_MODELS } from '../../src/application/ports.js';
 import type { readEvent } from '../../src/catalogue/versions.js';
@@ -87,6 +88,14 @@ export class Service {
 
   get policies(): Policies {
     return this.now.app.get(Policies);
+  }
+
+  get infrastructure(): Infrastructure {
+    return this.now.app.get(Infrastructure);
+  }
+
+  get infraCommands(): InfraCommands {
+    return this.now.app.get(InfraCommands);
   }
 
   /** Runs a statement on the database of the read models. */

@@ -7,15 +7,20 @@ import type { Policy } from '../../catalogue/policy.js';
 import { configurationOf } from '../../domain/calibrate.js';
 import type { Hint } from '../../domain/hint.js';
 import { dispatchIdOf, fileIdOf, fileStream, sha256 } from '../../domain/ids.js';
+import { startProbe } from '../../domain/infra-breaker.js';
 import { priorResults } from '../../domain/learned.js';
-import { type OpenDispatch, openDispatch } from '../../domain/open-dispatch.js';
+import { type OpenDispatch, openDispatch, ProbeNeeded } from '../../domain/open-dispatch.js';
 import { runningElsewhere } from '../../domain/share.js';
 import { eventOf, hintFor, hintOf, learnedFromOf, nextOf, proposalOf, standing } from '../answers.js';
-import type { Call, Handled } from '../file-command.js';
+import type { Call, FileCommand, Handled } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
+import { InfraCommands, Infrastructure } from '../infrastructure.js';
 import { Payloads, type Texts } from '../payloads.js';
 import { IDS, type Ids } from '../ports.js';
 import { announceDispatch } from '../shared-files.js';
+
+/** For how long a probe has the repo to itself where its dispatch says nothing of a lease. */
+const PROBE_SECONDS = 900;
 
 /** What the file knew before the dispatch was opened. */
 interface Seen {
@@ -39,6 +44,8 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
   constructor(
     private readonly handling: CommandHandling,
     private readonly payloads: Payloads,
+    private readonly infrastructure: Infrastructure,
+    private readonly probes: InfraCommands,
     @Inject(IDS) private readonly ids: Ids,
   ) {}
 
@@ -52,8 +59,9 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
       ...{ ...command, budget: body.budget ?? defaultBudget, leaseSeconds: body.leaseSeconds ?? defaultLeaseSeconds },
     });
     const asker = { taskId: taskIdOf(body.task), model: body.model, configuration: configurationOf(body.model) };
-    const handled = await this.handling.handle({
+    const handled = await this.unlessProbe(body, command.dispatchId, {
       ...{ stream: fileStream(fileId), where: { repo: body.repo, targetFile }, call, dispatchId: null, texts },
+      beside: () => this.infrastructure.beside(body.repo),
       decide: (state, context) => openDispatch(state, withDefaults(context.policy), context),
       see: (before, context) => ({
         coldStart: priorResults(before) === 0,
@@ -65,6 +73,21 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
     const opened = eventOf(handled, 'DispatchOpened');
     const warnings = opened ? await this.sharedWith(opened, handled.seen.elsewhere, call, opened.dispatchId !== dispatchId) : [];
     return { ...(await this.answer(handled, body, targetFile)), ...(warnings.length > 0 && { warnings }) };
+  }
+
+  /** Where the repo's breaker lets through one dispatch only, this one asks to be it, and goes on as it then finds things. */
+  private async unlessProbe<S>(body: OpenDispatchBody, dispatchId: string, command: FileCommand<S>): Promise<Handled<S>> {
+    for (;;)
+      try {
+        return await this.handling.handle(command);
+      } catch (error) {
+        if (!(error instanceof ProbeNeeded)) throw error;
+        const probe = { ...command.where!, dispatchId };
+        const { actor, bodyHash, requestId } = command.call;
+        await this.probes.handle(body.repo, { actor, bodyHash, requestId }, (state, now) =>
+          startProbe(state, probe, body.leaseSeconds ?? PROBE_SECONDS, now),
+        );
+      }
   }
 
   /** The dispatch is open, whatever comes of this: the saga tells the other files what could not be told here. */

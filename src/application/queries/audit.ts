@@ -1,15 +1,24 @@
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
 import type { MemoryAnswer, VerifyAnswer } from '../../catalogue/answers.js';
-import type { AnvilEvent, FileEvent, PolicyEvent } from '../../catalogue/events.js';
+import type { AnvilEvent, FileEvent, InfraEvent, PolicyEvent } from '../../catalogue/events.js';
 import { metadata } from '../../catalogue/metadata.js';
 import type { AuditEventsQuery, AuditStateQuery, VerifyBody } from '../../catalogue/queries.js';
 import { readEvent } from '../../catalogue/versions.js';
-import { FILE_STREAMS, fileIdOf, fileStream, POLICY_STREAMS, policyStream } from '../../domain/ids.js';
-import { type Mismatch, type PolicyAt, verifyPolicyStream, verifyStream, type WrittenEvent } from '../../domain/verify.js';
+import { FILE_STREAMS, fileIdOf, fileStream, INFRA_STREAMS, infraStream, POLICY_STREAMS, policyStream } from '../../domain/ids.js';
+import {
+  type InfraAt,
+  type Mismatch,
+  type PolicyAt,
+  verifyOtherStream,
+  verifyPolicyStream,
+  verifyStream,
+  type WrittenEvent,
+} from '../../domain/verify.js';
 import { FileHistories } from '../file-histories.js';
 import { fold } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
+import { INFRA_STREAM, Infrastructure } from '../infrastructure.js';
 import { POLICY_STREAM, Policies } from '../policies.js';
 import { EVENT_LOG, type EventLog } from '../ports.js';
 import { RepoPast } from '../repo-streams.js';
@@ -47,6 +56,7 @@ export class StateOfFileHandler implements IQueryHandler<StateOfFile> {
     private readonly handling: CommandHandling,
     private readonly histories: FileHistories,
     private readonly policies: Policies,
+    private readonly infrastructure: Infrastructure,
   ) {}
 
   async execute({ query }: StateOfFile): Promise<MemoryAnswer> {
@@ -60,7 +70,10 @@ export class StateOfFileHandler implements IQueryHandler<StateOfFile> {
     const then = query.at ?? (past.at(-1)?.event as FileEvent | undefined)?.data.at;
     const ofThePast = then !== undefined && (query.revision !== undefined || query.at !== undefined);
     const policy = ofThePast ? (await this.policies.past(query.repo)).atTime(then) : (await this.policies.current(query.repo)).state;
-    const context = this.handling.contextUnder(policy, stream, query);
+    const infra = ofThePast
+      ? (await this.infrastructure.past(query.repo)).atTime(then)
+      : (await this.infrastructure.current(query.repo)).state;
+    const context = { ...this.handling.contextUnder(policy, stream, query), infra };
     const last = (past.at(-1)?.event as FileEvent | undefined)?.data.at ?? context.now;
     return memoryOf(fold(stream, past), query, { ...context, now: last });
   }
@@ -89,11 +102,10 @@ export class VerifyLogHandler implements IQueryHandler<VerifyLog> {
       answer.found += mismatches.length;
       answer.mismatches.push(...mismatches.slice(0, Math.max(0, MOST_LISTED - answer.mismatches.length)));
     };
-    // Policies first: what they turn out to say is what decisions are held against.
+    // What holds for repos first: it is what decisions are held against.
+    const all = repo === undefined && targetFile === undefined;
     const policies = new Map<string, PolicyAt>();
-    for await (const stream of repo === undefined && targetFile === undefined
-      ? this.log.streams(POLICY_STREAMS)
-      : [policyStream(repo ?? 'default')]) {
+    for await (const stream of all ? this.log.streams(POLICY_STREAMS) : [policyStream(repo ?? 'default')]) {
       const events = await this.written<PolicyEvent>(stream);
       if (events.length > 0) take(events, verifyPolicyStream(stream, events));
       const past = new RepoPast(
@@ -102,14 +114,26 @@ export class VerifyLogHandler implements IQueryHandler<VerifyLog> {
       );
       policies.set(stream, (revision) => past.at(revision));
     }
-    const none: PolicyAt = (revision) => new RepoPast(POLICY_STREAM, []).at(revision);
+    const infra = new Map<string, InfraAt>();
+    for await (const stream of all ? this.log.streams(INFRA_STREAMS) : [infraStream(repo ?? 'default')]) {
+      const events = await this.written<InfraEvent>(stream);
+      if (events.length > 0) take(events, verifyOtherStream(stream, events));
+      const past = new RepoPast(
+        INFRA_STREAM,
+        events.map(({ event }) => event),
+      );
+      infra.set(stream, (revision) => past.at(revision));
+    }
+    const noPolicies: PolicyAt = (revision) => new RepoPast(POLICY_STREAM, []).at(revision);
+    const noInfra: InfraAt = (revision) => new RepoPast(INFRA_STREAM, []).at(revision);
     for await (const stream of targetFile === undefined
       ? this.log.streams(FILE_STREAMS)
       : [fileStream(fileIdOf(repo ?? 'default', targetFile))]) {
       const events = await this.written<FileEvent>(stream);
       const of = events.find(({ event }) => event !== null)?.event?.data.repo;
       if (repo !== undefined && of !== repo) continue;
-      const { checked, mismatches } = verifyStream(stream, events, policies.get(policyStream(of ?? '')) ?? none);
+      const policyAt = policies.get(policyStream(of ?? '')) ?? noPolicies;
+      const { checked, mismatches } = verifyStream(stream, events, policyAt, infra.get(infraStream(of ?? '')) ?? noInfra);
       take(events, mismatches, checked);
     }
     return answer;

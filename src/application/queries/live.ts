@@ -4,12 +4,14 @@ import type { FileEvent } from '../../catalogue/events.js';
 import type { MemoryQuery } from '../../catalogue/queries.js';
 import { configurationOf, liveSignals } from '../../domain/calibrate.js';
 import { fileIdOf, fileStream } from '../../domain/ids.js';
-import { infraCooldown, openDispatches } from '../../domain/next-step.js';
+import { noInfraTrouble } from '../../domain/infra-breaker.js';
+import { infraBreaker, infraCooldown, openDispatches } from '../../domain/next-step.js';
 import type { Context } from '../../domain/recorder.js';
 import { dispatchOf, hintFor, hintOf, learnedFromOf, nextOf } from '../answers.js';
 import { FileHistories } from '../file-histories.js';
 import { type FileHistory, positionOf, type WholeHistory } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
+import { Infrastructure } from '../infrastructure.js';
 import { knownAttempt, knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
 import { loadVerifier } from '../recorded-verifier.js';
@@ -29,11 +31,13 @@ export class MemoryOfFileHandler implements IQueryHandler<MemoryOfFile> {
   constructor(
     private readonly handling: CommandHandling,
     private readonly histories: FileHistories,
+    private readonly infrastructure: Infrastructure,
   ) {}
 
   async execute({ query }: MemoryOfFile): Promise<MemoryAnswer> {
     const stream = fileStream(fileIdOf(query.repo, query.targetFile));
-    const context = await this.handling.contextOf(stream, query);
+    const [under, beside] = await Promise.all([this.handling.contextOf(stream, query), this.infrastructure.beside(query.repo)]);
+    const context = { ...under, ...beside };
     return this.histories.look(stream, (history) => memoryOf(history, query, context));
   }
 }
@@ -46,14 +50,15 @@ export function memoryOf(history: FileHistory, { repo, targetFile, model, taskId
     liveSignals(state, configuration, context.policy, context.now).map(({ newest: _newest, ...signal }) => ({ ...signal, configuration })),
   );
   const hint = hintFor(state, { taskId: taskId ?? null, model: model ?? '', configuration: configurationOf(model ?? '') }, context);
-  const cooling = infraCooldown(state, context.policy, context.now);
+  const { policy, now, infra = noInfraTrouble } = context;
+  const heldUp = infraCooldown(state, policy, now) ?? infraBreaker(infra, '', now);
   return {
     repo,
     targetFile,
     ...{ passed: hint.passed, failed: hint.failed, blocked: hint.blocked },
     histogram: hint.patterns.map(({ pattern, code, category, occurrences }) => ({ pattern, code, category, attempts: occurrences })),
     signals,
-    skip: cooling && { rule: cooling.rule, detail: cooling.detail, retryAfterSeconds: cooling.retryAfterSeconds },
+    skip: heldUp && { rule: heldUp.rule, detail: heldUp.detail, retryAfterSeconds: heldUp.retryAfterSeconds },
     hint: hintOf(hint),
     frontier: [...state.frontier.values()],
     openDispatches: openDispatches(state).map((dispatch) => ({ taskId: dispatch.taskId, ...dispatchOf(dispatch) })),

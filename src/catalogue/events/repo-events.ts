@@ -20,10 +20,22 @@ export const EvidenceDiscounted = z.strictObject({
   reason: z.string(),
 });
 
-/** In `infra-<repo>`. */
+/** In `infra-<repo>`: an attempt on a file was blocked. `at` is the time of its verdict, as in all events of this stream but probes. */
+export const InfraBlockNoticed = z.strictObject({
+  ...repoEvent,
+  infraKind: z.string(),
+  targetFile: z.string(),
+  dispatchId: z.string(),
+  attemptId: z.string(),
+});
+
+/** In `infra-<repo>`: no dispatch is opened until then, and after that one at a time. Again for an open one: its probe was blocked. */
 export const InfraBreakerOpened = z.strictObject({ ...repoEvent, infraKind: z.string(), targetFiles: z.array(z.string()), until: instant });
 
-/** In `infra-<repo>`. */
+/** In `infra-<repo>`: this dispatch may be opened, to see whether it gets through; until then no other. */
+export const InfraProbeStarted = z.strictObject({ ...repoEvent, targetFile: z.string(), dispatchId: z.string(), until: instant });
+
+/** In `infra-<repo>`: an attempt was not blocked. */
 export const InfraBreakerClosed = z.strictObject({ ...repoEvent, infraKind: z.string(), attemptId: z.string().nullable() });
 
 /** In `payload-<hash>`: one chunk of a long text, `index` from 0 of `chunks`; `bytes` is the size of the whole text. */
