@@ -118,7 +118,7 @@ export async function assemble(given: {
   const infrastructure = new Infrastructure(log);
   const infraCommands = new InfraCommands(log, clock, ids);
   const reactions = [
-    ...[sharedFiles(handling), attribution(handling, histories, policies, log), renames(handling, histories, log)],
+    ...[sharedFiles(handling, histories), attribution(handling, histories, policies, log), renames(handling, histories, log)],
     breaker(infrastructure, infraCommands, policies),
   ];
   const parked = new PostgresParkedEvents(pool);

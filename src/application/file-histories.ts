@@ -119,7 +119,8 @@ export class FileHistories {
 
   private keep(history: Cached): Cached {
     const { state, stream } = history;
-    if (state.dispatches.size >= PRUNE_FROM || state.resolved.size >= PRUNE_FROM) prune(state);
+    const { dispatches, resolved, learned } = state;
+    if (Math.max(dispatches.size, resolved.size, learned.size) >= PRUNE_FROM) prune(state);
     // Set anew, so that it is weighed anew.
     this.cache.delete(stream);
     this.cache.set(stream, history);

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { dispatchIdOf, fileIdOf } from '../../src/domain/ids.js';
 import type { Json } from '../support/api.js';
+import { appendForeign, event } from '../support/foreign.js';
 import { eventually, freshRepo, Service } from '../support/service.js';
 
 let service: Service;
@@ -40,6 +42,18 @@ describe('two running dispatches that share a file', () => {
       expect(answers.flatMap(({ warnings }) => warnings ?? [])).toHaveLength(1);
       expect(await ask()).toEqual(answers);
     }
+  });
+
+  test('a service that died right after it opened a dispatch: the saga tells the other files', async () => {
+    const [a, b, c] = files() as [Json, Json, Json];
+    const example = of(await a.open('t').then(() => a.events()), 'DispatchOpened')[0].data;
+    const { targetFile, repo } = c;
+    const dispatchId = dispatchIdOf(fileIdOf(repo, targetFile), 'died');
+    // As the stream stands between the two appends.
+    await appendForeign(service.log, c, [event('DispatchOpened', { ...example, targetFile, dispatchId, ...both(c, b) })]);
+    const noted = await eventually(async () => of(await b.events(), 'ForeignDispatchOpened')[0], 'the other file is told');
+    expect(noted.data).toMatchObject({ dispatchId, homeFile: targetFile, beside: [] });
+    expect((await b.open('u')).warnings).toEqual([expect.objectContaining({ dispatchId })]);
   });
 
   test('who ended is named no more; one file alone, or the same home, is no reason to warn', async () => {
