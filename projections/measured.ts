@@ -24,10 +24,20 @@ export const MEASURES = [
   'apartBlocked',
   'unfinished',
   'budgetSavedByBlocking',
+  'assignedDispatches',
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
 const NANO = 1e9;
+
+/** What a dispatch asked for beside its task's name: enough to ask for it again. */
+const request: Table['columns'] = {
+  targetFiles: 'json',
+  description: 'json',
+  prompt: 'json',
+  frontier: 'text',
+  profile: 'text',
+};
 
 /** Facts of one dispatch that its measures are counted from, beside how it was asked for and what it used. */
 const facts: Table['columns'] = {
@@ -39,6 +49,8 @@ const facts: Table['columns'] = {
   /** Seat and verdict of its attempt 1; null while there is none, and where it was blocked. */
   firstSeat: 'text',
   firstVerdict: 'text',
+  /** Whether a hint was handed out for its attempt 1. */
+  shownAtFirst: 'boolean',
 };
 
 /**
@@ -48,12 +60,13 @@ const facts: Table['columns'] = {
  */
 export const measured: Projection = {
   name: 'measured',
-  version: 1,
+  version: 2,
   tables: {
     dispatches: {
       columns: {
         ...{ dispatchId: 'text', repo: 'text', targetFile: 'text', taskId: 'text', model: 'text', configuration: 'text' },
-        ...{ arm: 'text', batch: 'text', carry: 'text', cold: 'boolean', budget: 'integer', openedAt: 'time' },
+        ...{ arm: 'text', experiment: 'text', batch: 'text', carry: 'text', cold: 'boolean', budget: 'integer', openedAt: 'time' },
+        ...request,
         ...facts,
         ...Object.fromEntries(MEASURES.map((measure) => [measure, 'integer' as const])),
       },
@@ -88,7 +101,15 @@ export const measured: Projection = {
     const adding = (more: Partial<Record<Measure, number>>) => [dispatchRow(counted({ ...row, ...sumsOf(row, more) }))];
     switch (event.type) {
       case 'HistoryInjected':
-        return adding({ injectionEvents: 1 });
+        return [
+          dispatchRow(
+            counted({
+              ...row,
+              ...sumsOf(row, { injectionEvents: 1 }),
+              shownAtFirst: row.shownAtFirst || event.data.forAttempt === 1,
+            }),
+          ),
+        ];
       case 'AttemptRecorded':
         return adding(usageOf(event.data));
       case 'VerdictReached':
@@ -111,8 +132,10 @@ function dispatchRow(row: Row): Change {
 
 function opened(data: EventData<'DispatchOpened'>): Row {
   const { dispatchId, repo, targetFile, taskId, model, configuration, arm, batch, carry, cold, budget, at } = data;
+  const { targetFiles, description, prompt, frontier, profile, assigned } = data;
   return counted({
     ...{ dispatchId, repo, targetFile, taskId, model, configuration, arm, batch, carry, cold, budget, openedAt: at },
+    ...{ targetFiles, description, prompt, frontier, profile, experiment: assigned?.experiment ?? null, shownAtFirst: false },
     ...{ status: 'open', outcome: null, builderPassed: 0, builderFailed: 0, blocked: 0, firstSeat: null, firstVerdict: null },
     ...Object.fromEntries(MEASURES.map((measure) => [measure, 0])),
   });
@@ -171,6 +194,7 @@ function counted(row: Row): Row {
   return {
     ...row,
     dispatches: some ? 1 : 0,
+    assignedDispatches: some && row.experiment !== null ? 1 : 0,
     firstTries: row.firstSeat === 'builder' ? 1 : 0,
     firstTryPassed: row.firstSeat === 'builder' && row.firstVerdict === 'pass' ? 1 : 0,
     withinBudgetPassed: number(row.builderPassed) > 0 ? 1 : 0,

@@ -152,7 +152,7 @@ export interface ReadModels {
 }
 
 /** Undefined: any. */
-export type MeasuredFilter = { repo?: string | undefined; batch?: string | undefined; model?: string | undefined };
+export type MeasuredFilter = { [column in 'repo' | 'batch' | 'model' | 'experiment']?: string | undefined };
 
 /** What is measured of dispatches, summed up. */
 export interface MeasuredRows {

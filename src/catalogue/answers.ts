@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DispatchOpened } from './events/dispatch-events.js';
 import { EvidenceDiscounted } from './events/repo-events.js';
 import { basedOn } from './events/shapes.js';
 import { policy } from './policy.js';
@@ -90,6 +91,10 @@ export const openDispatchAnswer = z.strictObject({
   hint,
   proposal: proposal.nullable(),
   runningDispatchId: z.string().nullable(),
+  /** The condition that the dispatch is under; `assigned` where chance gave it. */
+  arm: name.nullable(),
+  carry: carryMode.nullable(),
+  assigned: DispatchOpened.shape.assigned,
   learnedFrom,
   warnings: z.array(warning).optional(),
   next: nextStep,
@@ -336,9 +341,6 @@ export const problem = z.strictObject({
 });
 
 export type Warning = z.infer<typeof warning>;
-export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
-export type AttemptAnswer = z.infer<typeof attemptAnswer>;
-export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;
 /** A share: `count` of `of`, with Wilson's 95% interval; null where there was nothing to count. */
 const share = z.strictObject({
   count: z.number().int(),
@@ -364,7 +366,7 @@ const measuredGroup = z.strictObject({
   unfinished: z.number().int(),
 });
 
-/** `difference` is that of the rates, first arm less second, with Newcombe's interval; `pValue` is Fisher's, `paired` McNemar's. */
+/** `difference` is that of the rates, first arm less second, with Newcombe's interval; `pValue` is Fisher's, `paired` McNemar's. `causal`: chance alone decided the arms. */
 const comparison = z.strictObject({
   metric: z.enum(['firstTryPass', 'passedWithinBudget']),
   arms: z.tuple([name, name]),
@@ -373,6 +375,7 @@ const comparison = z.strictObject({
   pValue: z.number(),
   paired: z.strictObject({ tasks: z.number().int(), onlyA: z.number().int(), onlyB: z.number().int(), pValue: z.number() }).nullable(),
   shown: z.boolean(),
+  causal: z.boolean(),
   sentence: z.string(),
 });
 export const measurementsAnswer = z.strictObject({
@@ -384,6 +387,9 @@ export const measurementsAnswer = z.strictObject({
   notes: z.array(z.string()),
 });
 
+export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
+export type AttemptAnswer = z.infer<typeof attemptAnswer>;
+export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;
 export type CarryForwardAnswer = z.infer<typeof carryForwardAnswer>;
 export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ResolveAnswer = z.infer<typeof resolveAnswer>;

@@ -24,7 +24,7 @@ export const openDispatchBody = z
     profile: note.nullish(),
     arm: name.nullish(),
     batch: name.nullish(),
-    carry: carryMode.default('hint'),
+    carry: carryMode.nullish(),
     baseHash: name.nullish(),
     leaseSeconds: z.number().int().min(1).max(86_400).optional(),
     force: z.boolean().default(false),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { carryMode, name } from './primitives.js';
 
 const seconds = z.number().int().positive();
 const threshold = z.number().int().positive();
@@ -47,6 +48,20 @@ export const policy = z.strictObject({
   defaultBudget: threshold.default(4),
   defaultLeaseSeconds: seconds.default(900),
   proposalTtlSeconds: seconds.default(7 * 24 * 3600),
+  /**
+   * Arms that chance gives to dispatches whose caller names neither arm nor mode, in shares by `weight`. Absent: no experiment, and the
+   * hash of a policy without one stays what it was.
+   */
+  experiment: z
+    .strictObject({
+      name,
+      arms: z
+        .array(z.strictObject({ arm: name, weight: z.number().positive().max(1_000_000), carry: carryMode }))
+        .min(2)
+        .max(20)
+        .refine((arms) => new Set(arms.map(({ arm }) => arm)).size === arms.length, 'must not name an arm twice'),
+    })
+    .optional(),
 });
 
 export type Policy = z.infer<typeof policy>;

@@ -112,6 +112,7 @@ export const measurementsQuery = z.strictObject({
   repo: name.optional(),
   batch: name.optional(),
   model: name.optional(),
+  experiment: name.optional(),
   groupBy: z.enum(['arm']).default('arm'),
   after: ofPage.after,
 });

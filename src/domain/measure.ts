@@ -22,6 +22,7 @@ export interface Sums {
   apartBlocked: number;
   unfinished: number;
   budgetSavedByBlocking: number;
+  assignedDispatches: number;
 }
 
 /** Sums of the dispatches of one arm, on cold files or on others. */
@@ -77,6 +78,8 @@ export interface Comparison {
   /** The tasks that ran in both arms, the first dispatch of each; null where there are none. */
   paired: { tasks: number; onlyA: number; onlyB: number; pValue: number } | null;
   shown: boolean;
+  /** Whether chance alone put every dispatch of both arms where it is. */
+  causal: boolean;
   sentence: string;
 }
 
@@ -93,7 +96,7 @@ export interface Report {
 const NANO = 1e9;
 const NOTES = [
   'Cold and history are not comparable: files with earlier failures are harder files. That gap is selection, not the effect of a hint.',
-  'A comparison between arms is causal only where chance alone decided which dispatch went into which arm.',
+  'A comparison between arms is causal only where an experiment let chance alone decide which dispatch went into which arm.',
 ];
 
 /** A report from the sums of its groups, and from the tasks that ran in several arms. */
@@ -141,6 +144,7 @@ function measuredOf(groups: readonly Sums[]): Measured {
 function comparisons(a: string, b: string, groups: readonly GroupSums[], pairs: readonly PairCount[]): Comparison[] {
   const [ofA, ofB] = [a, b].map((arm) => measuredOf(groups.filter((group) => group.arm === arm))) as [Measured, Measured];
   const ofPair = pairs.filter(({ armA, armB }) => armA === a && armB === b);
+  const causal = groups.filter(({ arm }) => arm === a || arm === b).every((group) => group.assignedDispatches === group.dispatches);
   return (['firstTryPass', 'passedWithinBudget'] as const).flatMap((metric) => {
     const [shareA, shareB] = [ofA[metric], ofB[metric]];
     if (shareA.of === 0 || shareB.of === 0) return [];
@@ -148,10 +152,9 @@ function comparisons(a: string, b: string, groups: readonly GroupSums[], pairs: 
     const difference = shareA.rate! - shareB.rate!;
     const shown = interval[0] > 0 || interval[1] < 0;
     const paired = pairedOf(ofPair, metric);
-    const sentence = sentenceOf(a, b, { difference, interval, shown, n: shareA.of + shareB.of });
-    return [
-      { metric, arms: [a, b] as [string, string], difference, interval, pValue: fisherExact(shareA, shareB), paired, shown, sentence },
-    ];
+    const sentence = sentenceOf(a, b, { difference, interval, shown, causal, n: shareA.of + shareB.of });
+    const arms: [string, string] = [a, b];
+    return [{ metric, arms, difference, interval, pValue: fisherExact(shareA, shareB), paired, shown, causal, sentence }];
   });
 }
 
@@ -169,9 +172,10 @@ function pairedOf(pairs: readonly PairCount[], metric: Comparison['metric']): Co
 function sentenceOf(
   a: string,
   b: string,
-  { difference, interval: [low, high], shown, n }: { difference: number; interval: [number, number]; shown: boolean; n: number },
+  { difference, interval: [low, high], shown, causal, n }: Pick<Comparison, 'difference' | 'interval' | 'shown' | 'causal'> & { n: number },
 ): string {
-  const figures = `${points(difference)} points, 95% interval ${points(low)} to ${points(high)}, n = ${n}`;
+  const how = causal ? '' : ' (chance did not decide the arms)';
+  const figures = `${points(difference)} points, 95% interval ${points(low)} to ${points(high)}, n = ${n}${how}`;
   return shown ? `${a} − ${b}: ${figures}` : `no difference shown: ${a} − ${b} ${figures}`;
 }
 

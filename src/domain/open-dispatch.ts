@@ -1,6 +1,7 @@
 import type { DecidingInputs } from '../catalogue/events/shapes.js';
 import type { EventData, FileEvent } from '../catalogue/events.js';
 import { configurationOf } from './calibrate.js';
+import { conditionOf } from './experiment.js';
 import { composeHint } from './hint.js';
 import { sha256 } from './ids.js';
 import { needsProbe } from './infra-breaker.js';
@@ -10,7 +11,10 @@ import { basisOf, type Context, Recorder } from './recorder.js';
 import type { FileState } from './state.js';
 
 type Opened = EventData<'DispatchOpened'>;
-export type OpenDispatch = Omit<Opened, 'repo' | 'targetFile' | 'at' | 'configuration' | 'cold' | 'leaseUntil'>;
+/** `carry` null: that of the arm, or the usual one. */
+export type OpenDispatch = Omit<Opened, 'repo' | 'targetFile' | 'at' | 'configuration' | 'cold' | 'leaseUntil' | 'assigned' | 'carry'> & {
+  carry: Opened['carry'] | null;
+};
 
 /** A dispatch that may be opened only as the probe of its repo's breaker, which is to be started first. */
 export class ProbeNeeded extends Error {
@@ -59,12 +63,14 @@ export function openDispatch(state: FileState, command: OpenDispatch, context: C
       const hint = composeHint(recorder.draft, { taskId, model, configuration }, context.policy, context.now);
       const cold = priorResults(recorder.draft) === 0;
       const leaseUntil = after(context.now, command.leaseSeconds);
-      recorder.add('DispatchOpened', { ...command, configuration, cold, leaseUntil });
-      if (command.carry !== 'none' && hint.text !== '')
+      const { repo, targetFile } = context;
+      const condition = conditionOf(command, { repo, targetFile, taskId, cold }, context.policy.experiment);
+      recorder.add('DispatchOpened', { ...command, ...condition, configuration, cold, leaseUntil });
+      if (condition.carry !== 'none' && hint.text !== '')
         recorder.add('HistoryInjected', {
           dispatchId,
           forAttempt: 1,
-          mode: command.carry,
+          mode: condition.carry,
           source: 'hint',
           records: hint.patterns.length,
           leftOut: [],

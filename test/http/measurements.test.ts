@@ -69,7 +69,9 @@ test('arms are compared with an interval and exact tests, and a person is told w
   expect(firstTry).toMatchObject({ metric: 'firstTryPass', arms: ['with', 'without'], shown: true });
   expect(firstTry.paired).toEqual({ tasks: 6, onlyA: 4, onlyB: 0, pValue: 0.125 });
   expect(firstTry.difference).toBeCloseTo(4 / 6, 10);
-  expect(firstTry.sentence).toMatch(/^with − without: \+67 points, 95% interval \+\d+ to \+\d+, n = 12$/);
+  expect(firstTry.sentence).toMatch(
+    /^with − without: \+67 points, 95% interval \+\d+ to \+\d+, n = 12 \(chance did not decide the arms\)$/,
+  );
   expect(notes.join(' ')).toMatch(/selection/);
 });
 
@@ -82,4 +84,45 @@ test('a small difference is said not to be shown', async () => {
   const { comparisons } = await measure(repo);
   expect(comparisons[0]).toMatchObject({ shown: false, paired: null, pValue: 1 });
   expect(comparisons[0].sentence).toMatch(/^no difference shown: a − b \+100 points/);
+});
+
+test('an experiment assigns arms by chance, keeps to them, and makes the comparison causal', async () => {
+  const repo = freshRepo();
+  const arms = [
+    { arm: 'shown', weight: 1, carry: 'hint' },
+    { arm: 'bare', weight: 1, carry: 'none' },
+  ];
+  const policy = await service.api.call('PUT', `/v1/policy?repo=${repo}`, { experiment: { name: 'hint or none', arms } });
+  expect(policy.status).toBe(200);
+  const open = (task: number, more: Json = {}) => service.api.file(repo, `src/${task}.rs`).open(`t${task}`, { ...more, batch: 'b' });
+  const seen = new Set<string>();
+  for (let task = 0; task < 12; task += 1) {
+    const opened = await open(task);
+    const carry = opened.arm === 'shown' ? 'hint' : 'none';
+    expect(opened).toMatchObject({ carry, assigned: { experiment: 'hint or none', stratum: 'cold', propensity: 0.5 } });
+    seen.add(opened.arm);
+    const file = service.api.file(repo, `src/${task}.rs`);
+    await file.attempt(opened.dispatchId, task % 2 === 0 ? 'pass' : 'fail', task % 2 === 0 ? [] : ['E0308']);
+  }
+  expect(seen).toEqual(new Set(['shown', 'bare']));
+  const { all, comparisons } = await measure(repo, { experiment: 'hint or none' });
+  expect(all.dispatches).toBe(12);
+  expect(comparisons.map(({ arms: of, causal }: Json) => [of, causal])).toEqual([
+    [['bare', 'shown'], true],
+    [['bare', 'shown'], true],
+  ]);
+  expect(await open(50, { arm: 'mine' })).toMatchObject({ arm: 'mine', carry: 'hint', assigned: null });
+  expect(await open(51, { carry: 'none' })).toMatchObject({ arm: null, carry: 'none', assigned: null });
+});
+
+test('an experiment that cannot be run is refused by the field that is wrong', async () => {
+  const arm = { arm: 'a', weight: 1, carry: 'hint' };
+  for (const [arms, path] of [
+    [[arm], 'experiment.arms'],
+    [[arm, arm], 'experiment.arms'],
+    [[arm, { ...arm, arm: 'b', weight: 0 }], 'experiment.arms.1.weight'],
+  ] as const) {
+    const answer = await service.api.call('PUT', `/v1/policy?repo=${freshRepo()}`, { experiment: { name: 'e', arms } });
+    expect([answer.status, answer.body.errors[0].path]).toEqual([400, path]);
+  }
 });

@@ -111,10 +111,14 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
   private async answer(handled: Handled<Seen>, body: OpenDispatchBody, targetFile: string) {
     const { seen, dispatch, proposal, position } = handled;
     const decision = eventOf(handled, 'NextStepDecided')!;
+    const opened = eventOf(handled, 'DispatchOpened');
     return {
       dispatchId: decision.dispatchId,
+      arm: opened?.arm ?? body.arm ?? null,
+      carry: opened?.carry ?? body.carry ?? null,
+      assigned: opened?.assigned ?? null,
       coldStart: seen.coldStart,
-      hint: hintOf(seen.hint, body.carry !== 'none'),
+      hint: hintOf(seen.hint, (opened?.carry ?? body.carry) !== 'none'),
       proposal: proposal ? await proposalOf(proposal, targetFile, this.payloads) : null,
       runningDispatchId: decision.runningDispatchId,
       learnedFrom: seen.learnedFrom,
@@ -144,7 +148,7 @@ function commandOf(
     profile: body.profile ?? null,
     arm: body.arm ?? null,
     batch: body.batch ?? null,
-    carry: body.carry,
+    carry: body.carry ?? null,
     baseHash: body.baseHash ?? null,
     force: body.force,
   };

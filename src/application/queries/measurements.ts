@@ -19,9 +19,9 @@ export class MeasurementsHandler implements IQueryHandler<Measurements> {
     @Inject(MEASURED_ROWS) private readonly rows: MeasuredRows,
   ) {}
 
-  async execute({ query: { repo, batch, model, after } }: Measurements): Promise<Report> {
+  async execute({ query: { after, groupBy: _arms, ...filter } }: Measurements): Promise<Report> {
     await caughtUp(this.readModels, 'measured', after);
-    const [groups, pairs] = await Promise.all([this.rows.sums({ repo, batch, model }), this.rows.pairs({ repo, batch, model })]);
+    const [groups, pairs] = await Promise.all([this.rows.sums(filter), this.rows.pairs(filter)]);
     return reportOf(groups, pairs);
   }
 }

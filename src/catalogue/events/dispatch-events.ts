@@ -28,6 +28,8 @@ export const DispatchOpened = z.strictObject({
   cold: z.boolean(),
   leaseSeconds: z.number().int().positive(),
   leaseUntil: instant,
+  /** How chance came to the arm; null where the caller named it, or where there is none. */
+  assigned: z.strictObject({ experiment: name, stratum: z.enum(['cold', 'history']), propensity: z.number().positive().max(1) }).nullable(),
 });
 
 export const LeaseRenewed = z.strictObject({ ...dispatchEvent, leaseUntil: instant });
