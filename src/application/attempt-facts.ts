@@ -29,13 +29,13 @@ export function attemptFacts(body: Body, texts: Texts): AttemptFacts {
     },
     diff: diff &&
       statistics && { diff, files: statistics.files, added: statistics.added, removed: statistics.removed, renames: statistics.renames },
-    verdict: judge(body),
+    verdict: judge(body, statistics?.paths),
   };
 }
 
 /** The caller's verdict wins over that of the verifier text; where they differ, the other one is kept beside it. */
-export function judge(body: Pick<Body, 'verifier' | 'verdict' | 'patterns' | 'infraKind'>): Judgement {
-  const read = body.verifier == null ? null : classify(verifierInput(body.verifier));
+export function judge(body: Pick<Body, 'verifier' | 'verdict' | 'patterns' | 'infraKind'>, filesTouched?: readonly string[]): Judgement {
+  const read = body.verifier == null ? null : classify({ ...verifierInput(body.verifier), filesTouched });
   if (body.verdict == null) return ofText(read!);
   const sent = body.patterns == null ? null : distinct(body.patterns.flatMap((text) => patternFromCaller(text) ?? []));
   const patterns = sent ?? (body.verdict === 'fail' ? (read?.patterns ?? []) : []);

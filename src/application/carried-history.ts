@@ -80,8 +80,8 @@ export async function withTexts(
   const withDiffs = mode === 'diff_feedback';
   return Promise.all(
     records.map(async (record) => {
-      const { verifier } = told.get(record.newest.attemptId)!.recorded;
-      const read = verifier && classify(verifierInput(await loadVerifier(verifier, payloads)));
+      const { verifier, filesTouched } = told.get(record.newest.attemptId)!.recorded;
+      const read = verifier && classify({ ...verifierInput(await loadVerifier(verifier, payloads)), filesTouched });
       const newest = record.attempts.findLast((attempt) => told.get(numbers.get(attempt)!)?.diff !== undefined);
       const diff = withDiffs && newest !== undefined ? told.get(numbers.get(newest)!)!.diff! : null;
       return {

@@ -166,6 +166,7 @@ const read = (lines: readonly string[], words: ReadonlySet<string>): Reading => 
       if (run.findings.length > 0) reading.summary = 'failed';
       else if (run.finished && reading.summary === null) reading.summary = 'passed';
       state.abort = run.abort;
+      reading.quoted.push([at, run.end]);
       state.owner = run.finished ? 'tools' : 'program';
       at = run.end;
       continue;
@@ -233,6 +234,7 @@ const read = (lines: readonly string[], words: ReadonlySet<string>): Reading => 
 };
 
 export const cargo: ToolFamily = {
+  ecosystem: 'rust',
   owns: (words, lines) =>
     WORDS.some((word) => words.has(word)) ||
     lines.some((line) => TELLTALE.test(line) || (looksLikeDiagnosticJson(line) && readJsonLine(line, 0) !== null)),

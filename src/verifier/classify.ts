@@ -1,9 +1,10 @@
 import { cargo } from './cargo.js';
-import { commandWords } from './command.js';
+import { commandWords, ecosystemsOf } from './command.js';
+import { againstDiff } from './edited-inputs.js';
 import { excerptOf, sourceExcerptOf } from './excerpt.js';
 import { git } from './git.js';
 import { toLines } from './normalise.js';
-import { classifierVersion, failureSignature, infraSignature } from './signature.js';
+import { classifierVersion, failureSignature, infraSignature, signedBy } from './signature.js';
 import { tsc } from './tsc.js';
 import {
   type Classification,
@@ -46,18 +47,40 @@ const merge = (into: Reading, from: Reading, offset: number): Reading => ({
   activity: rank(from) > rank(into) ? from.activity : into.activity,
   runningTest: into.runningTest ?? from.runningTest,
   summary: into.summary === 'failed' || from.summary === 'failed' ? 'failed' : (into.summary ?? from.summary),
+  quoted: [],
 });
+
+/** What a family read on lines that another knows as a test's or a program's words is a quotation. */
+const withoutQuotations = (readings: readonly Reading[]): Reading[] =>
+  readings.map((reading) => {
+    const quoted = readings.flatMap((other) => (other === reading ? [] : other.quoted));
+    if (quoted.length === 0) return reading;
+    const isOwn = (at: number | undefined) => at === undefined || !quoted.some(([from, to]) => at >= from && at < to);
+    return { ...reading, findings: reading.findings.filter(({ at }) => isOwn(at)), infra: reading.infra.filter(({ at }) => isOwn(at)) };
+  });
+
+/** All that a segment holds, by whichever tools wrote it; findings in the order of the text. */
+const readSegment = (segment: readonly string[], words: ReadonlySet<string>, ecosystems: ReturnType<typeof ecosystemsOf>): Reading => {
+  const readings: Reading[] = [];
+  for (const family of FAMILIES) {
+    const foreign = ecosystems !== null && family.ecosystem !== undefined && !ecosystems.has(family.ecosystem);
+    if (family.owns(words, foreign ? [] : segment)) readings.push(family.read(segment, words));
+  }
+  const read = withoutQuotations(readings).reduce((all, reading) => merge(all, reading, 0), emptyReading(null));
+  return { ...read, findings: read.findings.sort((a, b) => a.at - b.at) };
+};
 
 /** Streams are read apart, so that a test run that never ends on one does not swallow the compiler's words on the other. */
 const readStep = (run: VerifierRun, tool: string | undefined, index: number): Step => {
   const words = commandWords(tool, run.command);
+  const ecosystems = ecosystemsOf(tool, run.command);
   const texts = run.output !== undefined ? [run.output] : [run.stdout ?? '', run.stderr ?? ''];
   let reading = emptyReading(null);
   const lines: string[] = [];
   for (const text of texts) {
     if (text === '') continue;
     const segment = toLines(text);
-    for (const family of FAMILIES) if (family.owns(words, segment)) reading = merge(reading, family.read(segment, words), lines.length);
+    reading = merge(reading, readSegment(segment, words, ecosystems), lines.length);
     for (const line of segment) lines.push(line);
   }
   return { index, run, words, lines, reading };
@@ -133,7 +156,11 @@ export const classify = (input: VerifierInput): Classification => {
   const steps = runsOf(input).map((run, index) => readStep(run, input.tool, index));
   const missing = new Set(steps.flatMap((step) => step.reading.infra.flatMap((each) => each.missing ?? [])));
   const isConsequence = consequenceOf(missing);
-  const judged = steps.map(({ run, reading, words, lines }) => judge(run, withoutStarvation(reading), words, lines, isConsequence));
+  const judged = steps.map(({ run, reading, words, lines }) => {
+    const starved = withoutStarvation(reading);
+    const ours = { ...starved, findings: starved.findings.filter((finding) => !isConsequence(finding)) };
+    return judge(run, { ...ours, ...againstDiff(ours, input.filesTouched) }, words, lines);
+  });
   const at = deciding(judged);
   const step = steps[Math.max(at, 0)];
   const tool = toolOf(input, step, judged[at]);
@@ -159,8 +186,11 @@ export const classify = (input: VerifierInput): Classification => {
     if (each.verdict === 'pass') return;
     const where = withSteps ? { step: steps[index]?.index } : {};
     if (one.verdict === 'fail') findings = findings.concat(each.findings);
-    for (const { pattern, messages } of each.findings)
-      if (evidence.length < MOST_EVIDENCE) evidence.push({ pattern, line: (messages[0] ?? '').slice(0, MOST_OF_A_LINE), ...where });
+    for (const finding of each.findings.slice(0, MOST_EVIDENCE - evidence.length)) {
+      const line = (finding.messages[0] ?? '').slice(0, MOST_OF_A_LINE);
+      const signed = signedBy(finding).join(' | ').slice(0, MOST_OF_A_LINE);
+      evidence.push({ pattern: finding.pattern, line, ...where, ...(one.verdict === 'fail' ? { signed } : {}) });
+    }
     for (const { kind, line } of each.infra)
       if (evidence.length < MOST_EVIDENCE) evidence.push({ pattern: `infra_${kind}`, line: line.slice(0, MOST_OF_A_LINE), ...where });
   });

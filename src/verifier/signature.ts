@@ -28,15 +28,17 @@ export const normaliseMessage = (text: string): string => {
   return result.replace(/\s+/g, ' ').trim();
 };
 
-const itemOf = (finding: Finding): string =>
-  [finding.code ?? '', normaliseMessage(finding.identity), finding.owner ?? (finding.file === null ? '' : baseName(finding.file))].join(
-    '\u0000',
-  );
+/** What a failure is known by: code, message, owner. `explain` shows it. */
+export const signedBy = (finding: Finding): string[] => [
+  finding.code ?? '',
+  normaliseMessage(finding.identity),
+  finding.owner ?? (finding.file === null ? '' : baseName(finding.file)),
+];
 
 /** One value for one way of failing: made from what was read, never from the text, so that its format, order and place do not matter. */
 export const failureSignature = (findings: readonly Finding[]): string | null => {
   if (findings.length === 0) return null;
-  const items = [...new Set(findings.map(itemOf))].sort();
+  const items = [...new Set(findings.map((finding) => signedBy(finding).join('\u0000')))].sort();
   return shortHash(`fail\u0001${classifierVersion}\u0001${items.join('\u0001')}`, 32);
 };
 

@@ -82,6 +82,7 @@ const readTrouble = (line: string, reading: Reading): void => {
 };
 
 export const tsc: ToolFamily = {
+  ecosystem: 'js',
   owns: (words, lines) => words.has('tsc') || words.has('typescript') || lines.some((line) => headAt(line) !== null),
   read,
 };

@@ -15,7 +15,12 @@ export interface VerifierRun {
 export interface VerifierInput extends VerifierRun {
   tool?: string;
   steps?: VerifierRun[];
+  /** Paths that the attempt's diff changes, where it is known: an input that the model edited is the model's. */
+  filesTouched?: readonly string[];
 }
+
+/** Whose tools belong together: `cargo test` calls no javac. */
+export type Ecosystem = 'rust' | 'c' | 'jvm' | 'js' | 'python' | 'go' | 'ruby' | 'php' | 'dotnet' | 'swift';
 
 export interface ErrorPattern {
   /** `<code lowercased>_<slug>`, or `<tool>_<slug>` of a message without a code; a failing test's pattern ends in `:<test name>`. */
@@ -32,6 +37,8 @@ export interface Evidence {
   pattern?: string;
   line: string;
   step?: number;
+  /** What the failure signature knows it by: code, normalised message, owner. */
+  signed?: string;
 }
 
 export interface Classification {
@@ -78,6 +85,8 @@ export interface InfraEvidence {
   sure: boolean;
   /** Packages that are missing because of it: errors about them are its consequences. */
   missing?: string[];
+  /** Index into the lines of its segment. */
+  at?: number;
 }
 
 export type InfraKind =
@@ -109,9 +118,16 @@ export interface Reading {
   runningTest: string | null;
   /** The tool's own closing words: did it say that it failed, or that all is well? */
   summary: 'failed' | 'passed' | null;
+  /**
+   * Ranges of lines (`[from, to)`) that are a test's or a program's own words: no other family takes evidence from them. What a family
+   * reads in its own ranges stands.
+   */
+  quoted: (readonly [number, number])[];
 }
 
 export interface ToolFamily {
+  /** Where the command calls only tools of other ecosystems, the family is not told from the text. */
+  ecosystem?: Ecosystem;
   /** Does this family read the segment? `words` are the command's, lower case, with the caller's tool; `lines` are normalised. */
   owns(words: ReadonlySet<string>, lines: readonly string[]): boolean;
   read(lines: readonly string[], words: ReadonlySet<string>): Reading;
@@ -124,4 +140,5 @@ export const emptyReading = (tool: string | null): Reading => ({
   activity: null,
   runningTest: null,
   summary: null,
+  quoted: [],
 });

@@ -1,5 +1,5 @@
 import type { Category } from './categories.js';
-import { hasDeadline, masksStatus } from './command.js';
+import { hasDeadline, isOpaque, masksStatus } from './command.js';
 import { patternOfTest } from './patterns.js';
 import type { Finding, InfraEvidence, InfraKind, Reading, VerifierRun } from './types.js';
 
@@ -76,21 +76,15 @@ const atDeadline = (reading: Reading, known: boolean): Judgement => {
 const NOT_FOUND =
   /^(?:[\w./-]{1,80}: ){0,2}(?:line \d{1,6}: |\d{1,6}: |-c: )?\S{1,200}: (?:command )?not found$|^zsh:\d*:? ?command not found: |^fish: Unknown command/;
 
-export const judge = (
-  run: VerifierRun,
-  reading: Reading,
-  words: ReadonlySet<string>,
-  lines: readonly string[],
-  isConsequence: (finding: Finding) => boolean,
-): Judgement => {
+export const judge = (run: VerifierRun, reading: Reading, words: ReadonlySet<string>, lines: readonly string[]): Judgement => {
   const exit = run.exitCode ?? null;
   const signal = run.signal || (exit === null ? undefined : SIGNAL_OF_EXIT[exit]) || null;
   const timedOut = run.timedOut === true;
-  const findings = reading.findings.filter((finding) => !isConsequence(finding));
+  const { findings } = reading;
   if (signal === null && !timedOut && exit === 0) {
     const saysFailed = reading.summary === 'failed' && (findings.length > 0 || reading.infra.length > 0);
     if (!saysFailed) return pass('high');
-    if (!masksStatus(run.command)) return pass(run.command === undefined ? 'low' : 'high');
+    if (!masksStatus(run.command)) return pass(run.command === undefined || isOpaque(run.command) ? 'low' : 'high');
   }
   if (signal === null && !timedOut && exit === null && reading.summary !== 'failed')
     return reading.summary === 'passed' ? pass('low') : fail(findings, [], 'low');

@@ -36,7 +36,7 @@ test('blocked: the line of evidence', () => {
 });
 
 test('the lines behind each pattern', () => {
-  expect(judged('e0432_e0433').evidence).toEqual([
+  expect(judged('e0432_e0433').evidence).toMatchObject([
     { pattern: 'e0432_unresolved_import', line: expect.stringContaining('missing_crate') },
     { pattern: 'e0433_unresolved_path', line: expect.stringContaining('other_crate') },
   ]);
