@@ -7,6 +7,7 @@ import { heading } from './lib/report.mjs';
 import { fillFiles, measureDeciding } from './sections/decide.mjs';
 import { measureFirstTouch } from './sections/first-touch.mjs';
 import { measureHistogram } from './sections/histogram.mjs';
+import { measureRebuild } from './sections/rebuild.mjs';
 import { measureRecording } from './sections/record.mjs';
 
 const options = readOptions(process.argv.slice(2));
@@ -46,7 +47,14 @@ async function record() {
   await stopAll();
 }
 
-async function decideAndHistogram() {
+async function rebuild() {
+  const { running, restart } = await restartable();
+  console.log(await measureRebuild({ ...running(), restart }));
+  await stopAll();
+}
+
+/** A service on data that last longer than it. */
+async function restartable() {
   const directory = await openDirectory();
   const ours = stops.length;
   let parts = await startAll(directory);
@@ -56,19 +64,26 @@ async function decideAndHistogram() {
     await parts.service.call('run');
     return parts;
   };
+  return { running: () => parts, restart };
+}
+
+async function decideAndHistogram() {
+  const { parts: first, restart } = await restartable();
+  const parts = first;
   const lengths = options.sections.includes('decide') ? await fillFiles(parts) : [];
   await parts.service.call('run');
   if (lengths.length > 0) {
-    console.log(await measureDeciding(parts, lengths));
-    console.log(await measureFirstTouch({ ...parts, restart }, lengths.at(-1)));
+    console.log(await measureDeciding(running(), lengths));
+    console.log(await measureFirstTouch({ ...running(), restart }, lengths.at(-1)));
   }
-  if (options.sections.includes('histogram')) console.log(await measureHistogram(parts));
+  if (options.sections.includes('histogram')) console.log(await measureHistogram(running()));
   await stopAll();
 }
 
 try {
   console.log(heading(options));
   if (options.sections.includes('record')) await record();
+  if (options.sections.includes('rebuild')) await rebuild();
   if (options.sections.includes('decide') || options.sections.includes('histogram')) await decideAndHistogram();
 } finally {
   await stopAll();

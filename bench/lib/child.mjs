@@ -41,6 +41,10 @@ export async function startChild(name, { args = [], execArgv = [], logFile } = {
       else waiting.get(calls).reject(new Error(`the process ${name} has ended`));
       return answered;
     },
+    /** As a machine that fails: nothing is put in order. */
+    kill() {
+      child.kill('SIGKILL');
+    },
     async stop() {
       if (child.connected) child.disconnect();
       const killer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);

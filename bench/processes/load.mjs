@@ -4,6 +4,7 @@ import { answerCalls } from '../lib/answer-calls.mjs';
 import { timed } from '../lib/timed.mjs';
 import { DecideLoads } from '../loads/decide.mjs';
 import { HistogramLoads } from '../loads/histogram.mjs';
+import { RebuildLoads } from '../loads/rebuild.mjs';
 import { RecordLoads } from '../loads/record.mjs';
 import { ServiceClient } from '../loads/service-client.mjs';
 
@@ -19,6 +20,7 @@ const parts = { service, pool, client };
 const record = new RecordLoads(parts);
 const decide = new DecideLoads(parts);
 const histogram = new HistogramLoads(parts);
+const rebuild = new RebuildLoads(parts);
 /** Calls that were made ready, until they are made. */
 let ready = [];
 
@@ -35,6 +37,10 @@ answerCalls(
     decide: async ({ kind, files, round, count }) => timed(await decide[kind](files, round, count), 1),
     fillHistogram: (input) => histogram.fill(input),
     histogram: async ({ kind, count }) => timed(await histogram[kind](count), 1),
+    fillLog: (input) => rebuild.fill(input),
+    skipToHead: () => rebuild.skipToHead(),
+    rebuild: (input) => rebuild.start(input),
+    rebuildProgress: (input) => rebuild.progress(input),
     caughtUp: () => service.caughtUp(),
   },
   async () => {

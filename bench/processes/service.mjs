@@ -1,7 +1,9 @@
 import 'reflect-metadata';
+import { EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
 import { pino } from 'pino';
 import { assemble } from '../../dist/src/app.module.js';
 import { readConfig } from '../../dist/src/config.js';
+import { FOLLOWED_STREAMS } from '../../dist/src/domain/ids.js';
 import { startEngines } from '../../dist/src/embedded/engines.js';
 import { createApp } from '../../dist/src/http/create-app.js';
 import { answerCalls } from '../lib/answer-calls.mjs';
@@ -25,6 +27,26 @@ answerCalls(
   {
     addresses: () => ({ url, databaseUrl: engines.databaseUrl, eventStoreUrl: engines.eventStoreUrl }),
     run: () => parts.run(),
+    /** The client alone, where the service has it: reads what a rebuild reads, and does nothing with it. */
+    async readAlone() {
+      const client = EventStoreDBClient.connectionString(engines.eventStoreUrl);
+      const began = performance.now();
+      const { user, system } = process.cpuUsage();
+      let events = 0;
+      const all = client.subscribeToAll({ filter: streamNameFilter({ prefixes: [...FOLLOWED_STREAMS] }) });
+      await new Promise((resolve, reject) => {
+        all.on('data', () => {
+          events += 1;
+        });
+        all.on('caughtUp', resolve);
+        all.on('error', reject);
+      });
+      const seconds = (performance.now() - began) / 1000;
+      await all.unsubscribe();
+      await client.dispose();
+      const spent = process.cpuUsage({ user, system });
+      return { events, seconds, cpuMs: (spent.user + spent.system) / 1000 };
+    },
     usage() {
       const { user, system } = process.cpuUsage();
       return { cpuMs: (user + system) / 1000, rssMiB: process.memoryUsage.rss() / 2 ** 20 };

@@ -3,7 +3,7 @@ import type { Projection } from '../../../projections/projection.js';
 import type { EventLog, FollowedEvent, ProjectionRows } from '../../application/ports.js';
 import { createParkedTable, parkedTable } from './parked-events.js';
 import { transaction } from './pool.js';
-import { createStatements, quoted, SCHEMA } from './tables.js';
+import { createStatements, indexStatements, quoted, SCHEMA } from './tables.js';
 import { type Held, refusesValues, takeBatch } from './take-batch.js';
 
 /** Events of a stream that are taken in one go when they are tried again. */
@@ -53,6 +53,7 @@ export class ProjectionStore implements ProjectionRows {
       const versions = new Map(rows.map(({ name, version }) => [name, version]));
       for (const projection of this.projections.filter(({ name }) => !versions.has(name))) {
         for (const statement of createStatements(this.schema, projection)) await client.query(statement);
+        if (this.schema === SCHEMA) for (const statement of indexStatements(SCHEMA, projection)) await client.query(statement);
         await client.query(`INSERT INTO ${this.checkpoints} (name, version) VALUES ($1, $2)`, [projection.name, projection.version]);
       }
       return this.projections.filter(({ name, version }) => versions.has(name) && versions.get(name) !== version);

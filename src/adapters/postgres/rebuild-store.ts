@@ -4,7 +4,7 @@ import type { Difference, ProjectionRows, Rebuild, RebuildStore } from '../../ap
 import { parkedTable } from './parked-events.js';
 import { transaction } from './pool.js';
 import { ProjectionStore, RUNNER } from './projection-store.js';
-import { dropStatements, quoted, SCHEMA, tableName } from './tables.js';
+import { dropStatements, indexStatements, quoted, SCHEMA, tableName } from './tables.js';
 
 const JOBS = `${SCHEMA}.rebuilds`;
 /** Rows that are shown of each kind of difference. */
@@ -77,35 +77,37 @@ export class PostgresRebuilds implements RebuildStore {
 
   /**
    * Puts the built rows in the place of the live ones, if they have seen at least as much of the log. Live updates wait for the lock on
-   * their runner's checkpoint, and go on from the built rows' own.
+   * their runner's checkpoint, and go on from the built rows' own. Indexes, which rows are filled without, are made before that lock.
    */
   async switchOver({ id, projections, compare }: Rebuild, at: string): Promise<boolean> {
-    const shadow = quoted(schemaOf(id));
-    return transaction(this.pool, async (client) => {
-      const { rows: runner } = await client.query(`SELECT position::text FROM ${SCHEMA}.checkpoints WHERE name = '${RUNNER}' FOR UPDATE`);
-      const { rows: built } = await client.query(
-        `SELECT name, version, position::text FROM ${shadow}.checkpoints WHERE name <> '${RUNNER}'`,
-      );
-      const given = BigInt(runner[0]?.position ?? 0);
-      if (built.some(({ position }) => BigInt(position ?? 0) < given)) return false;
-      const { rowCount } = await client.query(
-        `UPDATE ${JOBS} SET status = 'done', fraction = 1, "finishedAt" = $2 WHERE id = $1 AND status = 'running'`,
-        [id, at],
-      );
-      if (rowCount !== 1) return false;
-      if (compare) await this.compare(client, id, this.named(projections));
-      for (const projection of this.named(projections)) {
-        for (const statement of dropStatements(SCHEMA, projection)) await client.query(statement);
-        for (const table of Object.keys(projection.tables))
-          await client.query(`ALTER TABLE ${tableName(schemaOf(id), projection.name, table)} SET SCHEMA ${SCHEMA}`);
-      }
-      for (const { name, version, position } of built)
-        await client.query(`UPDATE ${SCHEMA}.checkpoints SET version = $2, position = $3 WHERE name = $1`, [name, version, position]);
-      await client.query(`DELETE FROM ${parkedTable(SCHEMA)} WHERE follower = ANY($1)`, [projections]);
-      await client.query(`INSERT INTO ${parkedTable(SCHEMA)} SELECT * FROM ${parkedTable(schemaOf(id))}`);
-      await client.query(`DROP SCHEMA ${shadow} CASCADE`);
-      return true;
-    });
+    const shadow = schemaOf(id);
+    const indexes = this.named(projections).flatMap((projection) => indexStatements(shadow, projection));
+    if (!(await hasCaughtUp(this.pool, shadow))) return false;
+    for (const statement of indexes) await this.pool.query(statement);
+    return transaction(
+      this.pool,
+      async (client) => {
+        if (!(await hasCaughtUp(client, shadow))) return false;
+        const { rowCount } = await client.query(
+          `UPDATE ${JOBS} SET status = 'done', fraction = 1, "finishedAt" = $2 WHERE id = $1 AND status = 'running'`,
+          [id, at],
+        );
+        if (rowCount !== 1) return false;
+        if (compare) await this.compare(client, id, this.named(projections));
+        for (const projection of this.named(projections)) {
+          for (const statement of dropStatements(SCHEMA, projection)) await client.query(statement);
+          for (const table of Object.keys(projection.tables))
+            await client.query(`ALTER TABLE ${tableName(shadow, projection.name, table)} SET SCHEMA ${SCHEMA}`);
+        }
+        await client.query(`UPDATE ${SCHEMA}.checkpoints live SET version = built.version, position = built.position
+          FROM ${quoted(shadow)}.checkpoints built WHERE built.name = live.name AND built.name <> '${RUNNER}'`);
+        await client.query(`DELETE FROM ${parkedTable(SCHEMA)} WHERE follower = ANY($1)`, [projections]);
+        await client.query(`INSERT INTO ${parkedTable(SCHEMA)} SELECT * FROM ${parkedTable(shadow)}`);
+        await client.query(`DROP SCHEMA ${quoted(shadow)} CASCADE`);
+        return true;
+      },
+      `BEGIN; SELECT FROM ${SCHEMA}.checkpoints WHERE name = '${RUNNER}' FOR UPDATE`,
+    );
   }
 
   /** Notes what differs between live and built rows, while the live ones cannot change. */
@@ -127,6 +129,15 @@ export class PostgresRebuilds implements RebuildStore {
 
 function schemaOf(id: string): string {
   return `anvil_rebuild_${id}`;
+}
+
+/** Whether all built rows have seen as much as was handed to the live ones. */
+async function hasCaughtUp(client: Pick<pg.ClientBase, 'query'>, shadow: string): Promise<boolean> {
+  const { rows } = await client.query(
+    `SELECT bool_and(COALESCE(built.position, 0) >= COALESCE(live.position, 0)) AS "caughtUp" FROM ${quoted(shadow)}.checkpoints built,
+       (SELECT position FROM ${SCHEMA}.checkpoints WHERE name = '${RUNNER}') live WHERE built.name <> '${RUNNER}'`,
+  );
+  return rows[0].caughtUp;
 }
 
 /** Rows of one table that another one does not have, as whole rows: how many, and a few of them. */

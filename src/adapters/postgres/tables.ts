@@ -21,17 +21,21 @@ export function tableName(schema: string, projection: string, table: string): st
 }
 
 export function createStatements(schema: string, projection: Projection): string[] {
-  return Object.entries(projection.tables).flatMap(([name, table]) => {
-    const columns = Object.entries(table.columns).map(([column, type]) => `${quoted(column)} ${SQL_TYPE[type]}`);
+  return Object.entries(projection.tables).map(([name, { columns, key }]) => {
+    const typed = Object.entries(columns).map(([column, type]) => `${quoted(column)} ${SQL_TYPE[type]}`);
     const full = tableName(schema, projection.name, name);
-    return [
-      `CREATE TABLE IF NOT EXISTS ${full} (${columns.join(', ')}, PRIMARY KEY (${table.key.map(quoted).join(', ')}))`,
-      ...(table.indexes ?? []).map((index) => {
-        const indexName = quoted(`${projection.name}_${name}_${index.join('_')}`.slice(0, 63));
-        return `CREATE INDEX IF NOT EXISTS ${indexName} ON ${full} (${index.map(quoted).join(', ')})`;
-      }),
-    ];
+    return `CREATE TABLE IF NOT EXISTS ${full} (${typed.join(', ')}, PRIMARY KEY (${key.map(quoted).join(', ')}))`;
   });
+}
+
+/** Apart from the tables: whoever fills one from nothing does it faster without them. */
+export function indexStatements(schema: string, projection: Projection): string[] {
+  return Object.entries(projection.tables).flatMap(([name, { indexes = [] }]) =>
+    indexes.map((index) => {
+      const indexName = quoted(`${projection.name}_${name}_${index.join('_')}`.slice(0, 63));
+      return `CREATE INDEX IF NOT EXISTS ${indexName} ON ${tableName(schema, projection.name, name)} (${index.map(quoted).join(', ')})`;
+    }),
+  );
 }
 
 export function dropStatements(schema: string, projection: Projection): string[] {
@@ -43,59 +47,51 @@ export function fromDatabase(row: Row): Row {
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, value instanceof Date ? value.toISOString() : value]));
 }
 
-/** A statement about all rows of the given keys, with its parameters: one text array for each key column. */
+/** A statement about all rows of the given keys, which travel as one JSON text. */
 export function byKeys(
   verb: 'SELECT *' | 'DELETE',
   schema: string,
   projection: string,
   name: string,
-  table: Table,
+  { key }: Table,
   keys: string[][],
 ): { text: string; values: unknown[] } {
-  const columns = table.key.map(quoted).join(', ');
+  const columns = key.map(quoted).join(', ');
   return {
-    text: `${verb} FROM ${tableName(schema, projection, name)} WHERE (${columns}) IN (SELECT * FROM ${unnest(table.key.length)})`,
-    values: columnsOf(
-      keys.map((key) => key.map(asText)),
-      table.key.length,
-    ),
+    text: `${verb} FROM ${tableName(schema, projection, name)} WHERE (${columns}) IN
+      (SELECT ${columns} FROM json_to_recordset($1) AS given(${key.map((column) => `${quoted(column)} text`).join(', ')}))`,
+    values: [JSON.stringify(keys.map((values) => Object.fromEntries(key.map((column, i) => [column, asText(values[i]!)]))))],
   };
 }
 
-/** One statement for any number of rows: each column travels as a text array and is cast to its type. */
+/** One statement for any number of rows, which travel as one JSON text and get the types of their columns there. */
 export function upsert(schema: string, projection: string, name: string, table: Table, rows: Row[]): { text: string; values: unknown[] } {
   const columns = Object.keys(table.columns);
-  const casts = columns.map((column, i) => `c${i}::${SQL_TYPE[table.columns[column]!]}`);
+  const typed = columns.map((column) => `${quoted(column)} ${SQL_TYPE[table.columns[column]!]}`);
   const others = columns.filter((column) => !table.key.includes(column));
   const update = others.map((column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`);
+  const texts = columns.filter((column) => table.columns[column] === 'text');
   return {
-    text: `INSERT INTO ${tableName(schema, projection, name)} (${columns.map(quoted).join(', ')}) SELECT ${casts.join(', ')} FROM ${unnest(columns.length)}
+    text: `INSERT INTO ${tableName(schema, projection, name)} (${columns.map(quoted).join(', ')})
+      SELECT * FROM json_to_recordset($1) AS given(${typed.join(', ')})
       ON CONFLICT (${table.key.map(quoted).join(', ')}) DO ${update.length > 0 ? `UPDATE SET ${update.join(', ')}` : 'NOTHING'}`,
-    values: columnsOf(
-      rows.map((row) => columns.map((column) => toText(row[column], table.columns[column]!))),
-      columns.length,
-    ),
+    values: [JSON.stringify(rows.map((row) => storable(row, texts)))],
   };
 }
 
-function unnest(columns: number): string {
-  const numbers = Array.from({ length: columns }, (_, i) => i);
-  return `unnest(${numbers.map((i) => `$${i + 1}::text[]`).join(', ')}) AS u(${numbers.map((i) => `c${i}`).join(', ')})`;
+/** The row, or one like it whose text columns can be stored. */
+function storable(row: Row, texts: string[]): Row {
+  const wrong = texts.filter((column) => typeof row[column] === 'string' && asText(row[column]) !== row[column]);
+  return wrong.length === 0 ? row : { ...row, ...Object.fromEntries(wrong.map((column) => [column, asText(row[column] as string)])) };
 }
 
-function columnsOf<T>(rows: T[][], columns: number): T[][] {
-  return Array.from({ length: columns }, (_, i) => rows.map((row) => row[i]!));
-}
+/** NUL, and halves of surrogate pairs also where they are whole: quickly looked for. */
+const SUSPECT = /[\0\ud800-\udfff]/;
 
 /**
  * A text column cannot hold NUL or half of a surrogate pair: a replacement character stands for them, so that no event can stop a
  * projection.
  */
 export function asText(value: string): string {
-  return value.replaceAll(/[\0\p{Cs}]/gu, '\ufffd');
-}
-
-function toText(value: unknown, type: ColumnType): string | null {
-  if (value === null || value === undefined) return null;
-  return type === 'json' ? JSON.stringify(value) : asText(String(value));
+  return SUSPECT.test(value) ? value.replaceAll(/[\0\p{Cs}]/gu, '\ufffd') : value;
 }

@@ -5,6 +5,9 @@ import { isEventType } from '../../catalogue/events.js';
 import { hold, park } from './parked-events.js';
 import { asText, byKeys, fromDatabase, upsert } from './tables.js';
 
+/** Rows of one statement: they travel as one text. */
+const ROWS_AT_ONCE = 2_000;
+
 /** What of a projection's streams is parked: from which revision on each is held back. */
 export type Held = Map<string, number>;
 
@@ -19,7 +22,8 @@ interface Target {
  * is parked, and holds back the later ones of its stream; `held` says which were held back before, and tells afterwards.
  */
 export async function takeBatch(target: Target, events: FollowedEvent[], held: Held, inParts = false): Promise<void> {
-  const own = events.filter((event) => concerns(target.projection, event));
+  const handles = new Set<string>(target.projection.handles);
+  const own = events.filter((event) => concerns(handles, event));
   const parked = new Parked(held);
   for (const event of own) if (isUnread(event)) parked.park(event, event.unreadable);
   const readable = own.filter((event): event is StoredEvent => !isUnread(event));
@@ -29,9 +33,8 @@ export async function takeBatch(target: Target, events: FollowedEvent[], held: H
 }
 
 /** An event of an unknown type may be anybody's: every projection waits for it to be understood. */
-function concerns({ handles }: Projection, event: FollowedEvent): boolean {
-  const type = isUnread(event) ? event.type : event.event.type;
-  return isEventType(type) ? handles.includes(type) : true;
+function concerns(handles: Set<string>, event: FollowedEvent): boolean {
+  return isUnread(event) ? handles.has(event.type) || !isEventType(event.type) : handles.has(event.event.type);
 }
 
 class Parked {
@@ -40,7 +43,7 @@ class Parked {
   constructor(private readonly held: Held) {}
 
   holds({ stream, revision }: { stream: string; revision: number }): boolean {
-    return revision >= (this.held.get(stream) ?? Number.POSITIVE_INFINITY);
+    return this.held.size > 0 && revision >= (this.held.get(stream) ?? Number.POSITIVE_INFINITY);
   }
 
   park(event: FollowedEvent, reason: string): void {
@@ -96,48 +99,85 @@ async function project(target: Target, events: StoredEvent[], parked: Parked): P
       }
     });
   const needed = ask((event) => projection.needs(event));
-  const known = await load(target, needed);
-  const rows: Rows = (table, ...key) => known.get(idOf({ table, key }));
+  const known = new KnownRows();
+  await load(target, known, needed);
+  const rows: Rows = (table, ...key) => known.row(table, key);
   const further = ask((event) => projection.needsNext?.(rows, event) ?? []);
-  for (const [id, row] of await load(target, further)) known.set(id, row);
-  const changed = new Map<string, Change>();
+  if (further.length > 0) await load(target, known, further);
   ask((event) => {
-    for (const change of projection.evolve(rows, event)) {
-      known.set(idOf(change), change.row ?? undefined);
-      changed.set(idOf(change), change);
-    }
+    for (const change of projection.evolve(rows, event)) known.change(change);
     return [];
   });
-  await store(target, [...changed.values()]);
+  await store(target, known);
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Keys that the database cannot tell apart are one. */
-function idOf({ table, key }: RowKey): string {
-  return JSON.stringify([table, ...key.map(asText)]);
+/** A row as this batch knows it; `stored`: whether the database has one of its key, undefined where it was not asked. */
+interface KnownRow {
+  key: string[];
+  row: Row | undefined;
+  stored: boolean | undefined;
+  changed: boolean;
 }
 
-async function load({ client, schema, projection }: Target, keys: RowKey[]): Promise<Map<string, Row | undefined>> {
-  const known = new Map<string, Row | undefined>();
-  const distinct = [...new Map(keys.map((key) => [idOf(key), key])).values()];
-  for (const [name, table] of Object.entries(projection.tables)) {
-    const wanted = distinct.filter((key) => key.table === name).map(({ key }) => key);
-    if (wanted.length === 0) continue;
-    const { rows } = await client.query(byKeys('SELECT *', schema, projection.name, name, table, wanted));
-    for (const row of rows) known.set(idOf({ table: name, key: table.key.map((column) => String(row[column])) }), fromDatabase(row));
+/** What a batch knows of the rows of a projection, by table and key. Keys that the database cannot tell apart are one. */
+class KnownRows {
+  private readonly tables = new Map<string, Map<string, KnownRow>>();
+
+  row(table: string, key: string[]): Row | undefined {
+    return this.of(table).get(idOf(key))?.row;
   }
-  return known;
+
+  of(table: string): Map<string, KnownRow> {
+    let rows = this.tables.get(table);
+    if (rows === undefined) {
+      rows = new Map();
+      this.tables.set(table, rows);
+    }
+    return rows;
+  }
+
+  change({ table, key, row }: Change): void {
+    const id = idOf(key);
+    const known = this.of(table).get(id);
+    if (known === undefined) this.of(table).set(id, { key, row: row ?? undefined, stored: undefined, changed: true });
+    else Object.assign(known, { row: row ?? undefined, changed: true });
+  }
 }
 
-async function store({ client, schema, projection }: Target, changes: Change[]): Promise<void> {
+/** No key holds a NUL as a database stores it. */
+function idOf(key: string[]): string {
+  return key.length === 1 ? asText(key[0]!) : key.map(asText).join('\0');
+}
+
+async function load({ client, schema, projection }: Target, known: KnownRows, keys: RowKey[]): Promise<void> {
   for (const [name, table] of Object.entries(projection.tables)) {
-    const own = changes.filter((change) => change.table === name);
-    const kept = own.flatMap(({ row }) => (row === null ? [] : [row]));
-    const removed = own.filter(({ row }) => row === null).map(({ key }) => key);
-    if (kept.length > 0) await client.query(upsert(schema, projection.name, name, table, kept));
+    const rows = known.of(name);
+    const wanted: string[][] = [];
+    for (const { table: of, key } of keys) {
+      if (of !== name) continue;
+      const id = idOf(key);
+      if (rows.has(id)) continue;
+      rows.set(id, { key, row: undefined, stored: false, changed: false });
+      wanted.push(key);
+    }
+    if (wanted.length === 0) continue;
+    const found = await client.query(byKeys('SELECT *', schema, projection.name, name, table, wanted));
+    for (const row of found.rows)
+      Object.assign(rows.get(idOf(table.key.map((column) => String(row[column]))))!, { row: fromDatabase(row), stored: true });
+  }
+}
+
+async function store({ client, schema, projection }: Target, known: KnownRows): Promise<void> {
+  for (const [name, table] of Object.entries(projection.tables)) {
+    const changed = [...known.of(name).values()].filter((one) => one.changed);
+    const kept = changed.flatMap(({ row }) => (row === undefined ? [] : [row]));
+    const removed = changed.filter(({ row, stored }) => row === undefined && stored !== false).map(({ key }) => key);
+    for (let start = 0; start < kept.length; start += ROWS_AT_ONCE)
+      await client.query(upsert(schema, projection.name, name, table, kept.slice(start, start + ROWS_AT_ONCE)));
     if (removed.length > 0) await client.query(byKeys('DELETE', schema, projection.name, name, table, removed));
   }
 }
