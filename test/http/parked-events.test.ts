@@ -87,7 +87,8 @@ test('a foreign type, and metadata that is not Anvil’s, in a file’s stream; 
   const other: NewEvent = { id: randomUUID(), type: 'OrderPlaced', data: {}, metadata: {} as never };
   await service.log.append(`order-${randomUUID()}`, -1, [other]);
   const position = await append(healthy, () => {});
-  await eventually(async () => BigInt((await service.readModels.load('calibration_saga')) ?? 0) >= BigInt(position), 'it is passed');
+  for (const follower of ['calibration_saga', 'captures'])
+    await eventually(async () => BigInt((await service.readModels.load(follower)) ?? 0) >= BigInt(position), `${follower} has passed it`);
   const ofForeign = (await parked()).filter(({ stream }) => stream === streamOf({ repo, targetFile: foreign }));
   expect(ofForeign).toHaveLength(9);
   expect(new Set((await parked()).map(({ stream }) => stream)).size).toBe(2);
