@@ -4,6 +4,7 @@ import { correctionPairs } from '../../projections/correction-pairs.js';
 import { dispatches } from '../../projections/dispatches.js';
 import { failureHistogram } from '../../projections/failure-histogram.js';
 import { files } from '../../projections/files.js';
+import { measured } from '../../projections/measured.js';
 import { patterns } from '../../projections/patterns.js';
 import type { Projection } from '../../projections/projection.js';
 import { proposals } from '../../projections/proposals.js';
@@ -14,7 +15,7 @@ import type { History } from '../support/history.js';
 import { busyHistory } from '../support/naive.js';
 import { ProjectionSpec } from '../support/projection-spec.js';
 
-const all = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns];
+const all = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured];
 let spec: ProjectionSpec;
 let history: History;
 let fresh: Record<string, unknown>;
@@ -172,7 +173,7 @@ test('a rebuild parks what it cannot take in, in the place of what was parked be
   expect(await rowsOf(all)).toEqual(before);
   expect((await parked()).map(({ follower }) => follower)).toContain('captures');
   await rebuilt('two', history.events);
-  expect((await parked()).map(({ follower }) => follower)).toEqual(['correction_pairs', 'files', 'patterns']);
+  expect((await parked()).map(({ follower }) => follower)).toEqual(['correction_pairs', 'files', 'measured', 'patterns']);
   await store.retry(logOf());
   expect(await rowsOf(all)).toEqual(fresh);
 });
