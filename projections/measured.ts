@@ -25,6 +25,9 @@ export const MEASURES = [
   'unfinished',
   'budgetSavedByBlocking',
   'assignedDispatches',
+  'blocksWhole',
+  'blocksAltered',
+  'blocksMissing',
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
@@ -60,7 +63,7 @@ const facts: Table['columns'] = {
  */
 export const measured: Projection = {
   name: 'measured',
-  version: 2,
+  version: 3,
   tables: {
     dispatches: {
       columns: {
@@ -111,7 +114,7 @@ export const measured: Projection = {
           ),
         ];
       case 'AttemptRecorded':
-        return adding(usageOf(event.data));
+        return adding({ ...usageOf(event.data), ...blockOf(event.data) });
       case 'VerdictReached':
         return judged(row, event.data, undefined, event.data.verdict);
       case 'VerdictCorrected':
@@ -150,6 +153,19 @@ function usageOf({ seat, usage }: EventData<'AttemptRecorded'>): Partial<Record<
   const costNanoUsd = Math.round(costUsd * NANO);
   const byFrontier = seat === 'frontier' && { frontierTokens: promptTokens + completionTokens, frontierCostNanoUsd: costNanoUsd };
   return { promptTokens, completionTokens, costNanoUsd, ...byFrontier };
+}
+
+function blockOf({ history }: EventData<'AttemptRecorded'>): Partial<Record<Measure, number>> {
+  switch (history?.inPrompt) {
+    case 'whole':
+      return { blocksWhole: 1 };
+    case 'altered':
+      return { blocksAltered: 1 };
+    case 'missing':
+      return { blocksMissing: 1 };
+    default:
+      return {};
+  }
 }
 
 /** Takes an attempt's verdict into its dispatch, in the place of the one before. */

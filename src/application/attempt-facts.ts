@@ -27,6 +27,7 @@ export function attemptFacts(body: Body, texts: Texts): AttemptFacts {
       finishedAt: body.finishedAt ?? null,
       filesTouched: statistics?.paths ?? [],
     },
+    promptSent: body.prompt ?? null,
     diff: diff &&
       statistics && { diff, files: statistics.files, added: statistics.added, removed: statistics.removed, renames: statistics.renames },
     verdict: judge(body, statistics?.paths),

@@ -3,7 +3,19 @@ import { DispatchOpened } from './events/dispatch-events.js';
 import { EvidenceDiscounted } from './events/repo-events.js';
 import { basedOn } from './events/shapes.js';
 import { policy } from './policy.js';
-import { carryMode, classification, errorPattern, instant, name, outcome, seat, signalKind, step, verdict } from './primitives.js';
+import {
+  carryMode,
+  classification,
+  errorPattern,
+  inPrompt,
+  instant,
+  name,
+  outcome,
+  seat,
+  signalKind,
+  step,
+  verdict,
+} from './primitives.js';
 
 /** A place in a stream: `revision` -1 for an empty one; `commit` is the position that `?after=` takes, null where nothing was stored yet. */
 export const position = z.strictObject({ stream: z.string(), revision: z.number().int(), commit: z.string().nullable() });
@@ -111,6 +123,7 @@ export const attemptAnswer = z.strictObject({
   infraKind: z.string().nullable(),
   disagreement: z.strictObject({ verdict, patterns: z.array(errorPattern) }).nullable(),
   late: z.boolean(),
+  historyInPrompt: inPrompt.nullable(),
   proposal: proposal.nullable(),
   next: nextStep,
   ...standing,
@@ -359,6 +372,7 @@ const measuredGroup = z.strictObject({
   frontierPasses: z.number().int(),
   frontierFails: z.number().int(),
   injections: z.strictObject({ events: z.number().int(), dispatches: z.number().int() }),
+  blocksInPrompts: z.strictObject({ whole: z.number().int(), altered: z.number().int(), missing: z.number().int() }),
   ...spending,
   frontier: z.strictObject(spending),
   apart: z.strictObject({ abandoned: z.number().int(), blocked: z.number().int() }),

@@ -23,6 +23,8 @@ export const seat = z.enum(['builder', 'frontier']);
 export const verdict = z.enum(['pass', 'fail', 'blocked']);
 export const confidence = z.enum(['high', 'low']);
 export const carryMode = z.enum(['none', 'hint', 'diff_feedback']);
+/** What became of a block of earlier attempts on its way into a prompt. */
+export const inPrompt = z.enum(['whole', 'altered', 'missing']);
 export const signalKind = z.enum(['per_pattern', 'per_file']);
 export const classification = z.enum(['capacity', 'task_hardness']);
 export const step = z.enum(['attempt', 'retry', 'replan', 'escalate', 'decompose', 'wait', 'done', 'stop']);
@@ -55,6 +57,7 @@ export type ErrorPattern = z.infer<typeof errorPattern>;
 export type Seat = z.infer<typeof seat>;
 export type Verdict = z.infer<typeof verdict>;
 export type CarryMode = z.infer<typeof carryMode>;
+export type InPrompt = z.infer<typeof inPrompt>;
 export type SignalKind = z.infer<typeof signalKind>;
 export type Classification = z.infer<typeof classification>;
 export type Step = z.infer<typeof step>;

@@ -8,6 +8,7 @@ type Upcaster = (data: unknown) => unknown;
  * changes its meaning: a new shape is a new version, with an upcaster here and a golden example of every version in the tests.
  */
 const upcasters: { [T in EventType]?: Upcaster[] } = {
+  AttemptRecorded: [lacking({ history: null })],
   DispatchOpened: [lacking({ assigned: null })],
   SnapshotDiffCaptured: [lacking({ renames: [] })],
   DispatchClosed: [lacking({ otherFiles: [] })],

@@ -1,4 +1,4 @@
-import { type CarryMode, type ErrorPattern, patternKey, type Seat, type Verdict } from '../catalogue/primitives.js';
+import { type CarryMode, type ErrorPattern, type InPrompt, patternKey, type Seat, type Verdict } from '../catalogue/primitives.js';
 import { sha256 } from './ids.js';
 
 /** One earlier attempt of a dispatch, as far as a block may tell of it. */
@@ -119,7 +119,7 @@ export function composeCarryForward(
 }
 
 /** Whether a prompt holds a block that was handed out: whole, changed, or not at all. `characters` are those of the whole block. */
-export function blockIn(prompt: string, block: { contentHash: string; characters: number }): 'whole' | 'altered' | 'missing' {
+export function blockIn(prompt: string, block: { contentHash: string; characters: number }): InPrompt {
   const closing = closingLine(block.contentHash);
   const end = prompt.lastIndexOf(closing);
   if (end < 0) return 'missing';

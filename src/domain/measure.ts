@@ -23,6 +23,9 @@ export interface Sums {
   unfinished: number;
   budgetSavedByBlocking: number;
   assignedDispatches: number;
+  blocksWhole: number;
+  blocksAltered: number;
+  blocksMissing: number;
 }
 
 /** Sums of the dispatches of one arm, on cold files or on others. */
@@ -56,6 +59,8 @@ export interface Measured {
   frontierPasses: number;
   frontierFails: number;
   injections: { events: number; dispatches: number };
+  /** Of the blocks of earlier attempts whose prompt was sent along: how they stood in it. */
+  blocksInPrompts: { whole: number; altered: number; missing: number };
   /** Prompt and completion, of both seats, failed attempts included. */
   tokens: number;
   costUsd: number;
@@ -132,6 +137,7 @@ function measuredOf(groups: readonly Sums[]): Measured {
     frontierPasses: sum('frontierPasses'),
     frontierFails: sum('frontierFails'),
     injections: { events: sum('injectionEvents'), dispatches: sum('injectedDispatches') },
+    blocksInPrompts: { whole: sum('blocksWhole'), altered: sum('blocksAltered'), missing: sum('blocksMissing') },
     tokens: sum('promptTokens') + sum('completionTokens'),
     costUsd: sum('costNanoUsd') / NANO,
     frontier: { tokens: sum('frontierTokens'), costUsd: sum('frontierCostNanoUsd') / NANO },

@@ -2,6 +2,7 @@ import type { LedBy } from '../catalogue/events/shapes.js';
 import type { EventData, FileEvent } from '../catalogue/events.js';
 import { codeOf, type Outcome, type Seat } from '../catalogue/primitives.js';
 import { liveSignals } from './calibrate.js';
+import { blockIn } from './carry-forward.js';
 import { attemptIdOf, proposalIdOf } from './ids.js';
 import { leadingSignal } from './next-step.js';
 import { after } from './open-dispatch.js';
@@ -19,6 +20,8 @@ export interface AttemptFacts {
     Recorded,
     'output' | 'prompt' | 'verifier' | 'toolSteps' | 'usage' | 'sampling' | 'startedAt' | 'finishedAt' | 'filesTouched'
   >;
+  /** The prompt as it was sent, for finding in it what was handed out. */
+  promptSent: string | null;
   diff: Omit<Diff, 'repo' | 'targetFile' | 'at' | 'dispatchId' | 'attemptId'> | null;
   verdict: Pick<Reached, 'verdict' | 'patterns' | 'signature' | 'infraKind' | 'classifierVersion' | 'confidence' | 'disagreement'>;
 }
@@ -82,10 +85,17 @@ function recordFacts(
   const attempt = dispatch.recorded + 1;
   const attemptId = attemptIdOf(dispatchId, attempt);
   const common = { dispatchId, attemptId, attempt, seat, model, configuration, taskId, late, imported: false };
-  recorder.add('AttemptRecorded', { ...common, ...facts.attempt, leaseUntil: late ? null : after(now, dispatch.leaseSeconds) });
+  const history = historyIn(facts.promptSent, dispatch, attempt);
+  recorder.add('AttemptRecorded', { ...common, ...facts.attempt, history, leaseUntil: late ? null : after(now, dispatch.leaseSeconds) });
   if (facts.diff !== null) recorder.add('SnapshotDiffCaptured', { dispatchId, attemptId, ...facts.diff });
   recorder.add('VerdictReached', { ...common, ...facts.verdict });
   return attemptId;
+}
+
+/** Whether the block of earlier attempts that was handed out for an attempt came into its prompt: something on the way may drop it. */
+function historyIn(prompt: string | null, { carried }: DispatchState, attempt: number): Recorded['history'] {
+  if (prompt === null || carried === null || carried.forAttempt !== attempt) return null;
+  return { contentHash: carried.contentHash, inPrompt: blockIn(prompt, carried) };
 }
 
 /** A newer passing output of a task takes the place of one that nobody has resolved. */

@@ -75,6 +75,7 @@ export function facts({ verdict, patterns, signature, infraKind, output, diff }:
       finishedAt: null,
       filesTouched: [],
     },
+    promptSent: null,
     diff: diff === null ? null : { diff: { text: diff }, files: 1, added: 1, removed: 0, renames: [] },
     verdict: { verdict, patterns, signature, infraKind, classifierVersion: null, confidence: 'high', disagreement: null },
   };

@@ -101,3 +101,21 @@ test('texts that look like control tokens of a model are text', async () => {
   expect(text).toContain('<|endoftext|>');
   expect(tokens).toBeGreaterThan(30);
 });
+
+test('a prompt that comes back shows what became of the block', async () => {
+  const file = fresh();
+  const dispatchId = await failedTwice(file, { budget: 8 });
+  const answered = async (promptOf: (text: string) => string | undefined) => {
+    const { text } = await carry(dispatchId);
+    return (await file.attempt(dispatchId, 'fail', ['E0277'], { prompt: promptOf(text) })).historyInPrompt;
+  };
+  expect(await answered((text) => `Do it.\n\n${text}\n\nNow.`)).toBe('whole');
+  expect(await answered((text) => `Do it.\n\n${text.replace('E0308', 'E0000')}`)).toBe('altered');
+  expect(await answered(() => 'Do it.')).toBe('missing');
+  expect(await answered(() => undefined)).toBe(null);
+  const attempt = await file.attempt(dispatchId, 'fail', ['E0277'], { prompt: 'no block was asked for' });
+  expect(attempt.historyInPrompt).toBe(null);
+  const { position } = attempt;
+  const report = await service.api.ok(service.api.get('/v1/measurements', { repo: file.repo, after: position.commit }));
+  expect(report.all.blocksInPrompts).toEqual({ whole: 1, altered: 1, missing: 1 });
+});

@@ -43,6 +43,7 @@ function naively(events: LoggedEvent[], opened: EventData<'DispatchOpened'>): Ro
     apartBlocked: yes(blocked),
     unfinished: yes(!started && closed === undefined),
     budgetSavedByBlocking: blocked ? opened.budget : 0,
+    ...{ blocksWhole: 0, blocksAltered: 0, blocksMissing: 0 },
     assignedDispatches: yes(started && opened.assigned !== null),
   };
 }

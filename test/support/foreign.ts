@@ -63,7 +63,7 @@ export function importedAttempt(
     event('AttemptRecorded', {
       ...common,
       ...{ output: { text: `imported ${unique}` }, prompt: null, verifier: null, toolSteps: [], usage: null, sampling: null },
-      ...{ startedAt: null, finishedAt: null, filesTouched: [], leaseUntil: null },
+      ...{ startedAt: null, finishedAt: null, filesTouched: [], leaseUntil: null, history: null },
     }),
     event('VerdictReached', {
       ...common,

@@ -82,6 +82,7 @@ export class History {
     const infraKind = verdict === 'blocked' ? 'dns' : null;
     return {
       attempt: { output: textOf(output), prompt: prompt === undefined ? null : { text: prompt }, ...none },
+      promptSent: null,
       diff: null,
       verdict: { verdict, patterns, signature: null, infraKind, classifierVersion: null, confidence: 'high', disagreement: null },
     };

@@ -63,12 +63,13 @@ function sameNumber({ events }: WholeHistory, dispatchId: string, number: number
 
 /** What is answered to an attempt of either seat. */
 export async function attemptAnswer(handled: Handled<unknown>, payloads: Payloads): Promise<AttemptAnswer> {
-  const { attemptId, attempt, late } = eventOf(handled, 'AttemptRecorded')!;
+  const { attemptId, attempt, late, history } = eventOf(handled, 'AttemptRecorded')!;
   const { verdict, patterns, signature, infraKind, disagreement } = eventOf(handled, 'VerdictReached')!;
   const staged = eventOf(handled, 'ProposalStaged');
   const proposal = staged && { ...staged, stagedAt: staged.at };
   return {
     ...{ attemptId, attempt, verdict, patterns, signature, infraKind, disagreement, late },
+    historyInPrompt: history?.inPrompt ?? null,
     proposal: proposal ? await proposalOf(proposal, proposal.targetFile, payloads) : null,
     next: nextOf(eventOf(handled, 'NextStepDecided')!),
     ...standing(handled.dispatch!, handled.position),

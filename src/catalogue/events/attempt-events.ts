@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { classification, confidence, errorPattern, instant, name, seat, storedText, verdict } from '../primitives.js';
+import { classification, confidence, errorPattern, inPrompt, instant, name, seat, storedText, verdict } from '../primitives.js';
 import { dispatchEvent, fileEvent } from './base.js';
 import { ledBy, recordedVerifier, sampling, toolStep, usage } from './shapes.js';
 
@@ -28,6 +28,8 @@ export const AttemptRecorded = z.strictObject({
   finishedAt: instant.nullable(),
   filesTouched: z.array(z.string()),
   leaseUntil: instant.nullable(),
+  /** How the block that was handed out for this attempt stands in its prompt; null where there was none, or no prompt was sent. */
+  history: z.strictObject({ contentHash: z.string(), inPrompt }).nullable(),
 });
 
 const renamed = z.strictObject({ from: z.string(), to: z.string() });
