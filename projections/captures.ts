@@ -47,11 +47,12 @@ const condition: Table['columns'] = {
  * Every attempt of both seats as one record, for who trains on them or checks them: who was asked what under which condition, what came
  * of it, and how it was judged. `prompt` is what the attempt was really given, else the task's prompt, else its description;
  * `promptSource` says which. Texts are stored texts. An attempt is listed once its verdict is there: until then it waits, so that who
- * reads along never takes half a record for the whole.
+ * reads along never takes half a record for the whole. A
+ * verdict is the one that stands; `correction` says what it was at first, and who corrected it last and why.
  */
 export const captures: Projection = {
   name: 'captures',
-  version: 1,
+  version: 2,
   tables: {
     captures: {
       columns: {
@@ -64,6 +65,7 @@ export const captures: Projection = {
         classifierVersion: 'text',
         disagreement: 'json',
         verdictEventId: 'text',
+        correction: 'json',
       },
       key: ['attemptId'],
       indexes: [
@@ -79,7 +81,7 @@ export const captures: Projection = {
     waiting: { columns: recorded, key: ['attemptId'] },
     dispatches: { columns: { dispatchId: 'text', ...condition, prompt: 'json', description: 'json' }, key: ['dispatchId'] },
   },
-  handles: ['DispatchOpened', 'AttemptRecorded', 'SnapshotDiffCaptured', 'VerdictReached'],
+  handles: ['DispatchOpened', 'AttemptRecorded', 'SnapshotDiffCaptured', 'VerdictReached', 'VerdictCorrected'],
 
   needs({ event }) {
     switch (event.type) {
@@ -88,6 +90,8 @@ export const captures: Projection = {
       case 'SnapshotDiffCaptured':
       case 'VerdictReached':
         return [{ table: 'waiting', key: [event.data.attemptId] }];
+      case 'VerdictCorrected':
+        return [{ table: 'captures', key: [event.data.attemptId] }];
       default:
         return [];
     }
@@ -113,11 +117,20 @@ export const captures: Projection = {
         const { attemptId, verdict, patterns, signature, infraKind, confidence, classifierVersion, disagreement } = event.data;
         const waiting = rows('waiting', attemptId);
         if (waiting === undefined) return [];
-        const judged = { verdict, patterns, signature, infraKind, confidence, classifierVersion, disagreement, verdictEventId: id };
+        const judged = { verdict, patterns, signature, infraKind, confidence, classifierVersion, disagreement };
+        const said = { verdictEventId: id, correction: null };
         return [
           { table: 'waiting', key: [attemptId], row: null },
-          { table: 'captures', key: [attemptId], row: { ...waiting, ...judged } },
+          { table: 'captures', key: [attemptId], row: { ...waiting, ...judged, ...said } },
         ];
+      }
+      case 'VerdictCorrected': {
+        const { attemptId, verdict, patterns, reason, source, at } = event.data;
+        const row = rows('captures', attemptId);
+        if (row === undefined) return [];
+        // What the verifier said at first stays beside every later word.
+        const first = (row.correction as { first: unknown } | null)?.first ?? { verdict: row.verdict, patterns: row.patterns };
+        return [{ table: 'captures', key: [attemptId], row: { ...row, verdict, patterns, correction: { first, reason, source, at } } }];
       }
       default:
         return [];

@@ -1,15 +1,16 @@
 import type { AnvilEvent } from '../src/catalogue/events.js';
-import { type ErrorPattern, patternKey } from '../src/catalogue/primitives.js';
-import type { Projection, RowKey } from './projection.js';
+import { type ErrorPattern, patternKey, type Verdict } from '../src/catalogue/primitives.js';
+import type { Change, Projection, Row, RowKey } from './projection.js';
 
 /**
  * How often each error pattern failed an attempt, by file, seat and model. Everything counts here, always: what was overcome or no
  * longer counts for signals too. A pattern counts once an attempt; patterns that came with a pass or a blocked attempt do not count. A
- * failure that was attributed to another file counts on both; what a renamed file had stays with its old name.
+ * failure that was attributed to another file counts on both; what a renamed file had stays with its old name. A corrected verdict counts
+ * as what it is now.
  */
 export const failureHistogram: Projection = {
   name: 'failure_histogram',
-  version: 3,
+  version: 4,
   tables: {
     patterns: {
       columns: {
@@ -34,59 +35,67 @@ export const failureHistogram: Projection = {
       ],
     },
   },
-  handles: ['VerdictReached', 'FailureAttributed', 'AttributionWithdrawn'],
+  handles: ['VerdictReached', 'VerdictCorrected', 'FailureAttributed', 'AttributionWithdrawn'],
 
   needs({ event }) {
-    const failed = failedBy(event);
-    return failed === null ? [] : [...byKey(failed).values()].map(({ key }) => key);
+    return countsOf(event).map(({ key }) => key);
   },
 
   evolve(rows, { event }) {
-    const failed = failedBy(event);
-    if (failed === null) return [];
-    const { repo, targetFile, seat, model, at, by } = failed;
-    return [...byKey(failed)].map(([patternKeyOf, { pattern, key }]) => {
-      const { pattern: label, code, category } = pattern;
-      const row = rows(key.table, ...key.key) ?? {
-        ...{ repo, targetFile, patternKey: patternKeyOf, pattern: label, code, category, seat, model },
-        ...{ attempts: 0, firstSeen: at },
-      };
+    const { at } = event.data as { at: string };
+    const changed = new Map<string, Change>();
+    for (const { key, pattern, of, by } of countsOf(event)) {
+      const id = JSON.stringify(key);
+      const before = changed.has(id) ? changed.get(id)!.row : rows(key.table, ...key.key);
+      const row = before ?? newRow(of, pattern, at);
       const attempts = (row.attempts as number) + by;
-      return { ...key, row: attempts === 0 ? null : { ...row, attempts, lastSeen: by > 0 ? at : row.lastSeen } };
-    });
+      const seen = by > 0 ? { lastSeen: at } : {};
+      if (before != null || by > 0) changed.set(id, { ...key, row: attempts > 0 ? { ...row, ...seen, attempts } : null });
+    }
+    return [...changed.values()];
   },
 };
 
-interface Failed {
-  repo: string;
-  targetFile: string;
-  seat: string;
-  model: string;
-  patterns: ErrorPattern[];
-  at: string;
-  /** How the failure counts: -1 where it was taken back. */
+type Of = { repo: string; targetFile: string; seat: string; model: string };
+
+/** One attempt more, or one less, in the row of a pattern. */
+interface Count {
+  key: RowKey;
+  pattern: ErrorPattern;
+  of: Of;
   by: 1 | -1;
 }
 
-/** What an event says failed on its file; only a builder's failures are attributed to files that are not its home. */
-function failedBy(event: AnvilEvent): Failed | null {
+/** A corrected verdict takes back what the one before it counted. */
+function countsOf(event: AnvilEvent): Count[] {
   switch (event.type) {
     case 'VerdictReached':
-      return event.data.verdict === 'fail' ? { ...event.data, by: 1 } : null;
+      return failuresOf(event.data, event.data, 1);
+    case 'VerdictCorrected': {
+      const { repo, targetFile, corrects } = event.data;
+      if (corrects === null) return [];
+      const of = { repo, targetFile, seat: corrects.seat, model: corrects.model };
+      return [...failuresOf(of, corrects, -1), ...failuresOf(of, event.data, 1)];
+    }
+    // Only a builder's failures are attributed to files that are not its home.
     case 'FailureAttributed':
-      return { ...event.data, seat: 'builder', by: 1 };
+      return failuresOf({ ...event.data, seat: 'builder' }, { ...event.data, verdict: 'fail' }, 1);
     case 'AttributionWithdrawn':
-      return { ...event.data, seat: 'builder', by: -1 };
+      return failuresOf({ ...event.data, seat: 'builder' }, { ...event.data, verdict: 'fail' }, -1);
     default:
-      return null;
+      return [];
   }
 }
 
-function byKey({ repo, targetFile, seat, model, patterns }: Failed): Map<string, { pattern: ErrorPattern; key: RowKey }> {
-  return new Map(
-    patterns.map((pattern) => {
-      const key = patternKey(pattern);
-      return [key, { pattern, key: { table: 'patterns', key: [repo, targetFile, key, seat, model] } }];
-    }),
-  );
+function failuresOf(of: Of, { verdict, patterns }: { verdict: Verdict; patterns: ErrorPattern[] }, by: Count['by']): Count[] {
+  if (verdict !== 'fail') return [];
+  const { repo, targetFile, seat, model } = of;
+  return [...new Map(patterns.map((pattern) => [patternKey(pattern), pattern]))].map(([patternKeyOf, pattern]) => ({
+    ...{ pattern, by, of: { repo, targetFile, seat, model } },
+    key: { table: 'patterns', key: [repo, targetFile, patternKeyOf, seat, model] },
+  }));
+}
+
+function newRow(of: Of, { pattern, code, category }: ErrorPattern, at: string): Row {
+  return { ...of, patternKey: patternKey({ pattern, code }), pattern, code, category, attempts: 0, firstSeen: at, lastSeen: at };
 }

@@ -9,6 +9,7 @@ const ACTIVITY = [
   'DispatchSkipped',
   'HistoryInjected',
   'VerdictReached',
+  'VerdictCorrected',
   'CalibrationSignalRaised',
   'CalibrationSignalCleared',
   'ProposalResolved',
@@ -25,7 +26,7 @@ type Activity = (typeof ACTIVITY)[number];
  */
 export const files: Projection = {
   name: 'files',
-  version: 2,
+  version: 3,
   tables: {
     files: {
       columns: {
@@ -62,8 +63,8 @@ export const files: Projection = {
     const { repo, targetFile, at } = event.data;
     const row = rows('files', repo, targetFile) ?? newFile(repo, targetFile, at);
     const lastActivity = Date.parse(at) > Date.parse(row.lastActivity as string) ? at : row.lastActivity;
-    const column = counted(event);
-    const counts = column && { [column.name]: (row[column.name] as number) + column.by };
+    const counts: Row = {};
+    for (const { name, by } of counted(event)) counts[name] = ((counts[name] ?? row[name]) as number) + by;
     return [{ table: 'files', key: [repo, targetFile], row: { ...row, ...counts, lastActivity } }];
   },
 };
@@ -81,26 +82,35 @@ function newFile(repo: string, targetFile: string, at: string): Row {
   };
 }
 
-/** The column that an event counts in, if any, and by how much. */
-function counted(event: ActivityEvent): { name: string; by: 1 | -1 } | undefined {
+interface Count {
+  name: string;
+  by: 1 | -1;
+}
+
+/** The columns that an event counts in, and by how much. */
+function counted(event: ActivityEvent): Count[] {
   switch (event.type) {
     case 'DispatchOpened':
-      return { name: 'openDispatches', by: 1 };
+      return [{ name: 'openDispatches', by: 1 }];
     case 'DispatchClosed':
-      return { name: 'openDispatches', by: -1 };
+      return [{ name: 'openDispatches', by: -1 }];
     case 'CalibrationSignalRaised':
-      return { name: 'liveSignals', by: 1 };
+      return [{ name: 'liveSignals', by: 1 }];
     case 'CalibrationSignalCleared':
-      return { name: 'liveSignals', by: -1 };
+      return [{ name: 'liveSignals', by: -1 }];
     case 'VerdictReached':
-      return verdictColumn(event.data);
+      return verdictColumn(event.data, 1);
+    case 'VerdictCorrected': {
+      const { corrects, verdict } = event.data;
+      return corrects === null ? [] : [...verdictColumn(corrects, -1), ...verdictColumn({ seat: corrects.seat, verdict }, 1)];
+    }
     default:
-      return undefined;
+      return [];
   }
 }
 
 /** A blocked frontier attempt says nothing of the file, nor of the builder. */
-function verdictColumn({ seat, verdict }: EventData<'VerdictReached'>): { name: string; by: 1 } | undefined {
-  if (seat === 'builder') return { name: { pass: 'passed', fail: 'failed', blocked: 'blocked' }[verdict], by: 1 };
-  return verdict === 'blocked' ? undefined : { name: verdict === 'pass' ? 'frontierPassed' : 'frontierFailed', by: 1 };
+function verdictColumn({ seat, verdict }: Pick<EventData<'VerdictReached'>, 'seat' | 'verdict'>, by: Count['by']): Count[] {
+  if (seat === 'builder') return [{ name: { pass: 'passed', fail: 'failed', blocked: 'blocked' }[verdict], by }];
+  return verdict === 'blocked' ? [] : [{ name: verdict === 'pass' ? 'frontierPassed' : 'frontierFailed', by }];
 }

@@ -44,8 +44,8 @@ export interface Projection {
   /** The rows that {@link Projection.evolve} will look at for this event. */
   needs(event: ProjectedEvent): RowKey[];
   /**
-   * Further rows for this event, which only those that {@link Projection.needs} named can tell. Asked once for a batch, before any of
-   * its events is evolved: so a row may only name here what the events that made it so have named in `needs` themselves.
+   * Further rows for this event, which only those that are loaded by now can tell: asked again until it names nothing new, before any of
+   * the batch's events is evolved: so a row may only name here what the events that made it so have named in `needs` themselves.
    */
   needsNext?(rows: Rows, event: ProjectedEvent): RowKey[];
   evolve(rows: Rows, event: ProjectedEvent): Change[];

@@ -21,12 +21,15 @@ import { PostgresRebuilds } from './adapters/postgres/rebuild-store.js';
 import { PostgresSnapshots } from './adapters/postgres/snapshots.js';
 import { AdoptPolicyHandler } from './application/commands/adopt-policy.js';
 import { CarryForwardHandler } from './application/commands/carry-forward.js';
+import { CorrectVerdictHandler } from './application/commands/correct-verdict.js';
+import { DiscountEvidenceHandler } from './application/commands/discount-evidence.js';
 import { OpenDispatchHandler } from './application/commands/open-dispatch.js';
 import { CancelRebuildHandler, RebuildByIdHandler, StartRebuildHandler } from './application/commands/rebuild.js';
 import { RecordAttemptHandler } from './application/commands/record-attempt.js';
 import { RecordFrontierOutcomeHandler } from './application/commands/record-frontier-outcome.js';
 import { RetryParkedHandler, retryParkedAtStart } from './application/commands/retry-parked.js';
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
+import { WithdrawPairHandler } from './application/commands/withdraw-pair.js';
 import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
 import { InfraCommands, Infrastructure } from './application/infrastructure.js';
@@ -59,6 +62,7 @@ import { runRebuilds } from './application/run-rebuilds.js';
 import { SagaFollower } from './application/run-saga.js';
 import { attribution } from './application/saga/attribution.js';
 import { breaker } from './application/saga/breaker.js';
+import { discounts } from './application/saga/discounts.js';
 import { renames } from './application/saga/renames.js';
 import { sharedFiles } from './application/saga/shared-files.js';
 import { settleWhatIsOverdue } from './application/settle-overdue.js';
@@ -67,6 +71,7 @@ import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
 import { EventsController } from './http/events.controller.js';
 import { HealthController } from './http/health.controller.js';
+import { LateTruthController } from './http/late-truth.controller.js';
 import { ParkedEventsController } from './http/parked-events.controller.js';
 import { PolicyController } from './http/policy.controller.js';
 import { QueriesController } from './http/queries.controller.js';
@@ -120,6 +125,7 @@ export async function assemble(given: {
   const reactions = [
     ...[sharedFiles(handling, histories), attribution(handling, histories, policies, log), renames(handling, histories, log)],
     breaker(infrastructure, infraCommands, policies),
+    discounts(handling, readModels),
   ];
   const parked = new PostgresParkedEvents(pool);
   const saga = new SagaFollower({ handling, checkpoints: readModels, parked, reactions });
@@ -139,7 +145,7 @@ export async function assemble(given: {
       module: AppModule,
       imports: [CqrsModule.forRoot()],
       controllers: [
-        ...[AuditController, CommandsController, EventsController, QueriesController, PolicyController],
+        ...[AuditController, CommandsController, LateTruthController, EventsController, QueriesController, PolicyController],
         ...[RebuildsController, ParkedEventsController, HealthController],
       ],
       providers: [
@@ -172,6 +178,7 @@ export async function assemble(given: {
           ResolveProposalHandler,
         ],
         ...[AdoptPolicyHandler, PolicyOfRepoHandler],
+        ...[CorrectVerdictHandler, DiscountEvidenceHandler, WithdrawPairHandler],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,
         ...[PageOfHandler, MeasurementsHandler],

@@ -38,7 +38,7 @@ export function attemptFacts(body: Body, texts: Texts): AttemptFacts {
 export function judge(body: Pick<Body, 'verifier' | 'verdict' | 'patterns' | 'infraKind'>, filesTouched?: readonly string[]): Judgement {
   const read = body.verifier == null ? null : classify({ ...verifierInput(body.verifier), filesTouched });
   if (body.verdict == null) return ofText(read!);
-  const sent = body.patterns == null ? null : distinct(body.patterns.flatMap((text) => patternFromCaller(text) ?? []));
+  const sent = body.patterns == null ? null : patternsFromCaller(body.patterns);
   const patterns = sent ?? (body.verdict === 'fail' ? (read?.patterns ?? []) : []);
   const same =
     read === null || (read.verdict === body.verdict && (body.verdict !== 'fail' || sent === null || sameKeys(sent, read.patterns)));
@@ -51,6 +51,11 @@ export function judge(body: Pick<Body, 'verifier' | 'verdict' | 'patterns' | 'in
     confidence: 'high',
     disagreement: same ? null : { verdict: read.verdict, patterns: read.patterns.map(stored) },
   };
+}
+
+/** Each pattern once, as it is stored; what is no pattern is left out. */
+export function patternsFromCaller(texts: string[]): ErrorPattern[] {
+  return distinct(texts.flatMap((text) => patternFromCaller(text) ?? [])).map(stored);
 }
 
 function ofText(read: Classification): Judgement {

@@ -1,3 +1,4 @@
+import type { Warning } from '../catalogue/answers.js';
 import type { FileEvent } from '../catalogue/events.js';
 import type { Context } from '../domain/recorder.js';
 import type { DispatchState, FileState, PendingProposal } from '../domain/state.js';
@@ -47,6 +48,7 @@ export interface Handled<Seen> {
   dispatch: DispatchState | undefined;
   /** The proposal that the command's decision names. */
   proposal: PendingProposal | undefined;
+  warnings: Warning[];
   context: Context;
   position: Position;
 }

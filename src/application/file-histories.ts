@@ -96,7 +96,9 @@ export class FileHistories {
   appended(history: FileHistory, events: { event: FileEvent; metadata: Parameters<typeof take>[2] }[], position: string): void {
     for (const { event, metadata } of events) take(history, event, metadata, position);
     const cached = this.cache.peek(history.stream);
-    if (cached === history) this.keep(cached);
+    // Counting again needs every attempt, also those that were pruned: the next look folds the whole stream.
+    if (events.some(({ event }) => event.type === 'VerdictCorrected')) this.cache.delete(history.stream);
+    else if (cached === history) this.keep(cached);
     this.appends.emit(history.stream);
   }
 
@@ -160,5 +162,6 @@ function takeStored(history: FileHistory, { event, metadata, position }: StoredE
 function weigh({ state, keys }: Cached): number {
   const others = 2 * state.learned.size + state.foreign.size + 100 * state.inherited.size;
   const failures = [...state.evidence.values()].reduce((sum, evidence) => sum + evidence.failures.size, 0);
-  return 10 + 2 * state.attempts.size + 8 * state.dispatches.size + state.tasks.size + state.histogram.size + failures + others + keys.size;
+  const kept = 2 * state.attempts.size + 8 * state.dispatches.size + state.tasks.size + state.histogram.size + keys.size;
+  return 10 + kept + failures + others + Math.ceil(state.trials.size / 4);
 }

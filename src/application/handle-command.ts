@@ -11,6 +11,7 @@ import type { Metrics } from './metrics.js';
 import type { Policies } from './policies.js';
 import { type Clock, type EventLog, type Ids, StoreUnavailable, WrongRevision } from './ports.js';
 import type { RepoHistory } from './repo-streams.js';
+import { warningsOf } from './warnings.js';
 
 /** Conflicts with other instances in a row before the caller is told to come back: commands of this one take turns. */
 const TRIES = 20;
@@ -168,5 +169,6 @@ function outcome({ dispatchId }: { dispatchId: string | null }, after: FileState
     events,
     dispatch: after.dispatches.get(dispatchId ?? decision?.dispatchId ?? ''),
     proposal: after.proposals.get(decision?.proposalId ?? ''),
+    warnings: warningsOf(after, events),
   };
 }

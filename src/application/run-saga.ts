@@ -1,5 +1,6 @@
 import { uuidOf } from '../domain/ids.js';
 import { recalibrate } from '../domain/settle.js';
+import { NotCaughtUp } from './errors.js';
 import type { CommandHandling } from './handle-command.js';
 import {
   type Checkpoints,
@@ -124,9 +125,11 @@ function lastRevisions(events: FollowedEvent[]): Map<string, number> {
   return new Map(events.map(({ stream, revision }) => [stream, revision]));
 }
 
-/** Trouble of the stores (those of the database carry a code), not of the file that was being worked on. */
+/** Trouble of the stores (those of the database carry a code, a read model may be late), not of the file that was being worked on. */
 export function passes(error: unknown): boolean {
-  return error instanceof StoreUnavailable || typeof (error as { code?: unknown } | null)?.code === 'string';
+  return (
+    error instanceof StoreUnavailable || error instanceof NotCaughtUp || typeof (error as { code?: unknown } | null)?.code === 'string'
+  );
 }
 
 export function messageOf(error: unknown): string {

@@ -48,7 +48,21 @@ export const dispatchStanding = z.strictObject({
   leaseUntil: instant,
 });
 
-const standing = { dispatch: dispatchStanding, profile: z.string().nullable(), position };
+/**
+ * What a caller should know beside the answer. `flaky_verifier`: the same output was judged pass once and fail once, of `outputs` outputs
+ * where the file as a whole is meant. `shared_file`: dispatch `dispatchId`, of another home, names `targetFile` too and is not known to
+ * have ended; `shared_file_unknown`: whether there is such a one could not be found out just now.
+ */
+export const warning = z.strictObject({
+  code: z.enum(['flaky_verifier', 'shared_file', 'shared_file_unknown']),
+  detail: z.string(),
+  outputs: z.number().int().optional(),
+  dispatchId: z.string().optional(),
+  targetFile: z.string().optional(),
+});
+const warnings = z.array(warning).optional();
+
+const standing = { dispatch: dispatchStanding, profile: z.string().nullable(), position, warnings };
 
 export const proposal = z.strictObject({
   proposalId: z.string(),
@@ -86,17 +100,6 @@ export const hint = z.strictObject({
 /** What this file has learned of others: up to which revision of their streams. */
 const learnedFrom = z.array(z.strictObject({ stream: z.string(), targetFile: z.string(), revision: z.number().int() }));
 
-/**
- * What a caller should know beside the answer. `shared_file`: dispatch `dispatchId`, of another home, names `targetFile` too and is not
- * known to have ended; `shared_file_unknown`: whether there is such a one could not be found out just now.
- */
-export const warning = z.strictObject({
-  code: z.enum(['shared_file', 'shared_file_unknown']),
-  detail: z.string(),
-  dispatchId: z.string().optional(),
-  targetFile: z.string().optional(),
-});
-
 export const openDispatchAnswer = z.strictObject({
   dispatchId: z.string().nullable(),
   coldStart: z.boolean(),
@@ -108,7 +111,6 @@ export const openDispatchAnswer = z.strictObject({
   carry: carryMode.nullable(),
   assigned: DispatchOpened.shape.assigned,
   learnedFrom,
-  warnings: z.array(warning).optional(),
   next: nextStep,
   ...standing,
   dispatch: dispatchStanding.nullable(),
@@ -167,6 +169,32 @@ export const standingAnswer = z.strictObject({ next: nextStep.nullable(), ...sta
 
 export const resolveAnswer = z.strictObject({ proposalId: z.string(), status: z.enum(['accepted', 'rejected']), ...standingAnswer.shape });
 
+/** Of a command about a dispatch that the stream may never have opened, such as that of an imported attempt. */
+const standingOfAny = { next: nextStep.nullable(), ...standing, dispatch: dispatchStanding.nullable() };
+const judgement = { verdict, patterns: z.array(errorPattern) };
+const namedSignal = z.strictObject({ configuration: z.string(), kind: signalKind, pattern: z.string().nullable() });
+
+/** `changed` is false, and the status 200, where the verdict was that already. */
+export const correctVerdictAnswer = z.strictObject({
+  attemptId: z.string(),
+  changed: z.boolean(),
+  ...judgement,
+  before: z.strictObject(judgement),
+  signals: z.strictObject({ raised: z.array(namedSignal), cleared: z.array(namedSignal) }),
+  ...standingOfAny,
+});
+
+export const withdrawPairAnswer = z.strictObject({ pairId: z.string(), status: z.literal('withdrawn'), ...standingOfAny });
+
+/** Discounts are of a repo: there is no dispatch that they are about. `selector.before` is always given. */
+export const discountEvidenceAnswer = z.strictObject({
+  repo: name,
+  selector: EvidenceDiscounted.shape.selector,
+  reason: z.string(),
+  at: instant,
+  ...standingOfAny,
+});
+
 const signal = z.strictObject({
   kind: signalKind,
   pattern: z.string().nullable(),
@@ -197,6 +225,7 @@ export const memoryAnswer = z.strictObject({
   openDispatches: z.array(z.strictObject({ taskId: name, ...dispatchStanding.shape })),
   learnedFrom,
   position,
+  warnings,
 });
 
 export const dispatchAnswer = z.strictObject({
@@ -409,6 +438,9 @@ export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ResolveAnswer = z.infer<typeof resolveAnswer>;
 export type MemoryAnswer = z.infer<typeof memoryAnswer>;
 export type DispatchAnswer = z.infer<typeof dispatchAnswer>;
+export type CorrectVerdictAnswer = z.infer<typeof correctVerdictAnswer>;
+export type WithdrawPairAnswer = z.infer<typeof withdrawPairAnswer>;
+export type DiscountEvidenceAnswer = z.infer<typeof discountEvidenceAnswer>;
 export type PolicyAnswer = z.infer<typeof policyAnswer>;
 export type StoryAnswer = z.infer<typeof storyAnswer>;
 export type VerifyAnswer = z.infer<typeof verifyAnswer>;

@@ -111,6 +111,34 @@ export const abandonBody = z.strictObject({ reason: note.nullish() }).default({}
 /** `POST /v1/proposals/{proposalId}/resolve` */
 export const resolveBody = z.strictObject({ resolution: z.enum(['accepted', 'rejected']) });
 
+/** `POST /v1/attempts/{attemptId}/verdict-corrections`: what a verdict should have been, and who says so. */
+export const correctVerdictBody = z
+  .strictObject({ verdict, patterns: z.array(name).max(500).nullish(), reason: note.min(1), source: name })
+  .refine(({ patterns, verdict: now }) => now === 'fail' || (patterns ?? []).length === 0, {
+    path: ['patterns'],
+    message: 'go with the verdict fail',
+  });
+
+/** `POST /v1/correction-pairs/{pairId}/withdraw` */
+export const withdrawPairBody = z.strictObject({ reason: note.min(1) });
+
+/** `POST /v1/evidence/discounts`: failures that every given part fits; without `before`, those up to now. */
+export const discountEvidenceBody = z.strictObject({
+  repo,
+  selector: z
+    .strictObject({
+      model: name.nullish(),
+      profile: note.nullish(),
+      before: instant.nullish(),
+      targetFile: targetFile.nullish(),
+      pattern: name.nullish(),
+    })
+    .refine((selector) => Object.values(selector).some((value) => value != null), {
+      message: 'needs a model, profile, before, targetFile or pattern: it would select everything',
+    }),
+  reason: note.min(1),
+});
+
 /** `PUT /v1/policy`: the whole policy; what it leaves out is at its default. */
 export const policyBody = policy;
 
@@ -121,6 +149,9 @@ export const rebuildQuery = z.strictObject({ compare: z.stringbool().default(fal
 export type RebuildBody = z.infer<typeof rebuildBody>;
 export type RebuildQuery = z.infer<typeof rebuildQuery>;
 
+export type CorrectVerdictBody = z.infer<typeof correctVerdictBody>;
+export type WithdrawPairBody = z.infer<typeof withdrawPairBody>;
+export type DiscountEvidenceBody = z.infer<typeof discountEvidenceBody>;
 export type OpenDispatchBody = z.infer<typeof openDispatchBody>;
 export type ClassifyBody = z.infer<typeof classifyBody>;
 export type RecordAttemptBody = z.infer<typeof recordAttemptBody>;

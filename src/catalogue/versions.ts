@@ -11,12 +11,16 @@ const upcasters: { [T in EventType]?: Upcaster[] } = {
   AttemptRecorded: [lacking({ history: null })],
   DispatchOpened: [lacking({ assigned: null })],
   SnapshotDiffCaptured: [lacking({ renames: [] })],
+  // Version 2 names what was judged. Version 1 kept no trace of it: such a verdict contradicts none.
+  VerdictReached: [lacking({ trial: null })],
+  // Version 2 says what it corrects.
+  VerdictCorrected: [lacking({ corrects: null })],
   DispatchClosed: [lacking({ otherFiles: [] })],
 };
 
-/** Lifts a shape that only lacked fields: what they would have said then. */
+/** Lifts a shape that only lacked fields: what they would have said then. What is no object stays so: the schema says what is wrong with it. */
 function lacking(added: object): Upcaster {
-  return (data) => ({ ...(data as object), ...added });
+  return (data) => (typeof data === 'object' && data !== null && !Array.isArray(data) ? { ...data, ...added } : data);
 }
 
 /** The version that events of a type are written in. */

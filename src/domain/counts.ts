@@ -1,7 +1,8 @@
 import { patternKey } from '../catalogue/primitives.js';
-import { addFailure, noEvidence, overcome } from './evidence.js';
-import { addToHistogram, countLearned } from './learned.js';
+import { addFailure, dropFailures, noEvidence, overcome } from './evidence.js';
+import { addToHistogram, countLearned, frontierKey } from './learned.js';
 import { type AttemptState, emptyState, type FileState, type LearnedEvent, type TaskState } from './state.js';
+import { tryOnce } from './trials.js';
 
 const newTask: TaskState = { failedPatterns: new Set(), frontierFailures: new Map(), passedSinceFrontier: null, passedAfter: null };
 
@@ -15,6 +16,7 @@ export function countVerdict(state: FileState, attempt: AttemptState): void {
     state.counted += 1;
     state.blockedRun = null;
   }
+  countTrial(state, attempt);
   if (attempt.seat === 'frontier') {
     countFrontier(state, attempt);
     return;
@@ -27,14 +29,17 @@ export function countVerdict(state: FileState, attempt: AttemptState): void {
 
 /** Counts all attempts again, and what came from other files, in the order in which it came. */
 export function recount(state: FileState): void {
-  const { counted, builder, attributed, blockedRun, histogram, tasks, evidence, inherited } = emptyState();
-  Object.assign(state, { counted, builder, attributed, blockedRun, histogram, tasks, evidence, inherited });
+  const { counted, builder, attributed, blockedRun, histogram, tasks, evidence, trials, frontier, inherited } = emptyState();
+  Object.assign(state, { counted, builder, attributed, blockedRun, histogram, tasks, evidence, trials, frontier, inherited });
   for (const [id, dispatch] of state.dispatches)
     state.dispatches.set(id, { ...dispatch, counted: 0, failedSignatures: [], failedPatterns: new Set() });
   const learned = [...state.learned];
-  for (const attempt of state.attempts.values()) {
-    while (learned[0] !== undefined && learned[0][0] < attempt.revision) countNext(state, learned);
+  for (const [id, before] of state.attempts) {
+    while (learned[0] !== undefined && learned[0][0] < before.revision) countNext(state, learned);
+    const attempt = { ...before, nth: nthOf(state, before) };
+    state.attempts.set(id, attempt);
     countVerdict(state, attempt);
+    for (const classified of attempt.classified ?? []) know(state, classified);
   }
   while (learned.length > 0) countNext(state, learned);
 }
@@ -42,6 +47,24 @@ export function recount(state: FileState): void {
 function countNext(state: FileState, learned: [number, LearnedEvent][]): void {
   const [revision, event] = learned.shift()!;
   countLearned(state, event, revision);
+}
+
+/** How many attempts of its seat in its dispatch had passed or failed by then, itself included. */
+export function nthOf(state: FileState, attempt: Pick<AttemptState, 'seat' | 'verdict' | 'dispatchId' | 'attempt'>): number {
+  const spends = attempt.seat === 'builder' && attempt.verdict !== 'blocked';
+  const dispatch = state.dispatches.get(attempt.dispatchId);
+  return spends && dispatch !== undefined ? dispatch.counted + 1 : attempt.attempt;
+}
+
+/** What a frontier's outcome says of a signal; a later one of the same kind takes its place. */
+export function know(state: FileState, { model: _builder, ...said }: NonNullable<AttemptState['classified']>[number]): void {
+  state.frontier.set(frontierKey(said), { ...said, verdict: said.classification === 'capacity' ? 'pass' : 'fail' });
+}
+
+/** A failure of what the same verifier also passed says nothing of the builder: a contradiction takes such failures out of the evidence. */
+function countTrial(state: FileState, { trial, verdict }: AttemptState): void {
+  if (trial === null || verdict === 'blocked' || !tryOnce(state.trials, trial, verdict)) return;
+  for (const evidence of state.evidence.values()) dropFailures(evidence, (failure) => failure.trial === trial);
 }
 
 /** What passed or failed spends the budget of its dispatch; what failed makes the dispatch part of its patterns' signals. */
@@ -90,11 +113,16 @@ function countPass(state: FileState, attempt: AttemptState): void {
 }
 
 function countFailure(state: FileState, attempt: AttemptState): void {
-  const { attemptId, taskId, patterns, imported, at, configuration, model, revision } = attempt;
-  const evidence = state.evidence.get(configuration) ?? noEvidence(model);
-  const profile = state.dispatches.get(attempt.dispatchId)?.profile ?? null;
-  addFailure(evidence, { attemptId, taskId, imported, profile, at: Date.parse(at), sequence: revision }, patterns);
-  state.evidence.set(configuration, evidence);
+  const { taskId, patterns, trial } = attempt;
+  if (trial === null || state.trials.get(trial) !== 'both') addEvidence(state, attempt);
   for (const pattern of patterns) addToHistogram(state.histogram, pattern, 1);
   updateTask(state, taskId, (task) => ({ failedPatterns: new Set([...task.failedPatterns, ...patterns.map(patternKey)]) }));
+}
+
+function addEvidence(state: FileState, { configuration, model, patterns, at, ...attempt }: AttemptState): void {
+  const { attemptId, dispatchId, taskId, imported, trial, revision } = attempt;
+  const evidence = state.evidence.get(configuration) ?? noEvidence(model);
+  const profile = state.dispatches.get(dispatchId)?.profile ?? null;
+  addFailure(evidence, { attemptId, taskId, imported, profile, trial, at: Date.parse(at), sequence: revision }, patterns);
+  state.evidence.set(configuration, evidence);
 }

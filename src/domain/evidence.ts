@@ -11,6 +11,8 @@ export interface Failure {
   imported: boolean;
   /** Of its dispatch. */
   profile: string | null;
+  /** What failed, by name; null where nothing says. */
+  trial: string | null;
   /** Milliseconds since 1970. */
   at: number;
   /** Later is newer. */
@@ -92,6 +94,11 @@ function add(evidence: Evidence, failure: Failure, labels: ReadonlyMap<string, L
 export function overcome(evidence: Evidence, taskId: string): void {
   for (let link = evidence.ofTask.get(taskId) ?? null; link !== null; link = link.older) remove(evidence, link.failure);
   evidence.ofTask.delete(taskId);
+}
+
+/** Takes failures out that turned out to say nothing. Rare: it looks at every live one. */
+export function dropFailures(evidence: Evidence, fits: (failure: Failure) => boolean): void {
+  for (const failure of [...evidence.failures.values()].filter(fits)) remove(evidence, failure);
 }
 
 /** Takes one failure out, if it is live. */

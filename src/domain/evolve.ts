@@ -1,6 +1,6 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
-import { countVerdict, recount } from './counts.js';
-import { countLearned, distinctPatterns, frontierKey } from './learned.js';
+import { countVerdict, know, nthOf, recount } from './counts.js';
+import { countLearned, distinctPatterns } from './learned.js';
 import { type AttemptState, type Decision, type DispatchState, type FileState, type LearnedEvent, signalKey } from './state.js';
 
 /** Takes a state one event further, in place. */
@@ -36,11 +36,13 @@ export function evolve(state: FileState, event: FileEvent): FileState {
     case 'NextStepDecided':
       return event.data.dispatchId === null ? state : decided(state, event.data.dispatchId, event.data);
     case 'CapacityClassified': {
-      const { kind, pattern, classification } = event.data;
-      const verdict = classification === 'capacity' ? 'pass' : 'fail';
-      state.frontier.set(frontierKey(event.data), { pattern, kind, verdict, classification });
-      return state;
+      const { attemptId, model, kind, pattern, classification } = event.data;
+      const said = { model, kind, pattern, classification };
+      know(state, said);
+      return updateAttempt(state, attemptId, ({ classified = [] }) => ({ classified: [...classified, said] }));
     }
+    case 'FrontierOutcomeRecorded':
+      return updateAttempt(state, event.data.attemptId, () => ({ ledBy: event.data.ledBy }));
     case 'ProposalStaged': {
       const { repo: _repo, targetFile: _file, at, ...proposal } = event.data;
       state.proposals.set(proposal.proposalId, { ...proposal, stagedAt: at });
@@ -71,7 +73,6 @@ export function evolve(state: FileState, event: FileEvent): FileState {
     case 'DuplicateDispatchPrevented':
     case 'DispatchSkipped':
     case 'SnapshotDiffCaptured':
-    case 'FrontierOutcomeRecorded':
     case 'TaskFlaggedForDecomposition':
     case 'CorrectionPairWithdrawn':
     case 'SignalNoticed':
@@ -123,13 +124,17 @@ function updateDispatch(state: FileState, dispatchId: string, change: (dispatch:
   return state;
 }
 
+/** An attempt that the state no longer holds, or never held, is not brought back. */
+function updateAttempt(state: FileState, attemptId: string, change: (attempt: AttemptState) => Partial<AttemptState>): FileState {
+  const attempt = state.attempts.get(attemptId);
+  if (attempt !== undefined) state.attempts.set(attemptId, { ...attempt, ...change(attempt) });
+  return state;
+}
+
 function verdictReached(state: FileState, data: EventData<'VerdictReached'>): FileState {
-  const spends = data.seat === 'builder' && data.verdict !== 'blocked';
-  const before = state.dispatches.get(data.dispatchId);
-  const nth = spends && before !== undefined ? before.counted + 1 : data.attempt;
   // What stays in the event only is left out: a state is kept, and stored.
   const { repo: _repo, targetFile: _file, classifierVersion: _version, confidence: _confidence, disagreement: _other, ...kept } = data;
-  const attempt: AttemptState = { ...kept, patterns: distinctPatterns(data.patterns), nth, revision: state.revision };
+  const attempt: AttemptState = { ...kept, patterns: distinctPatterns(data.patterns), nth: nthOf(state, data), revision: state.revision };
   state.attempts.set(data.attemptId, attempt);
   countVerdict(state, attempt);
   return state;
@@ -145,9 +150,12 @@ function learned(state: FileState, event: LearnedEvent, file: string, upTo: numb
 
 /** A corrected verdict changes what was counted, and what later passes overcame: everything is counted again, in order. */
 function verdictCorrected(state: FileState, data: EventData<'VerdictCorrected'>): FileState {
-  const attempt = state.attempts.get(data.attemptId);
+  const { attemptId, verdict } = data;
+  const attempt = state.attempts.get(attemptId);
   if (attempt === undefined) return state;
-  state.attempts.set(data.attemptId, { ...attempt, verdict: data.verdict, patterns: distinctPatterns(data.patterns) });
+  // What a frontier's verdict was classified as falls with it; a new classification comes as an event of its own.
+  const classified = attempt.seat === 'frontier' && verdict !== attempt.verdict ? { classified: [] } : {};
+  state.attempts.set(attemptId, { ...attempt, ...classified, verdict, patterns: distinctPatterns(data.patterns), corrected: true });
   recount(state);
   return state;
 }

@@ -51,6 +51,11 @@ export function attemptIdOf(dispatchId: string, attempt: number): string {
   return `a${dispatchId.slice(1)}-${attempt}`;
 }
 
+/** The dispatch that an attempt's id says it belongs to. */
+export function dispatchOfAttempt(attemptId: string): string {
+  return `d${attemptId.slice(1, attemptId.lastIndexOf('-'))}`;
+}
+
 export function proposalIdOf(attemptId: string): string {
   return `p${attemptId.slice(1)}`;
 }

@@ -65,7 +65,15 @@ export function addToHistogram(
 function attributed(state: FileState, data: EventData<'FailureAttributed'>, revision: number): void {
   const { attemptId, homeFile, taskId, model, configuration, patterns, profile, at } = data;
   const evidence = state.evidence.get(configuration) ?? noEvidence(model);
-  const failure = { attemptId, taskId: taskAtHome(homeFile, taskId), imported: false, profile, at: Date.parse(at), sequence: revision };
+  const failure = {
+    attemptId,
+    taskId: taskAtHome(homeFile, taskId),
+    imported: false,
+    profile,
+    trial: null,
+    at: Date.parse(at),
+    sequence: revision,
+  };
   addFailure(evidence, failure, patterns);
   state.evidence.set(configuration, evidence);
   state.attributed += 1;
@@ -101,7 +109,7 @@ function inherited(state: FileState, data: EventData<'HistoryInherited'>, revisi
     const task = homeFile === null ? taskId : taskAtHome(homeFile, taskId);
     // Older than what follows here, newer than what stood here before, each later than the one before it.
     const sequence = revision - 1 + (place + 1) / (failures.length + 1);
-    addFailure(evidence, { attemptId, taskId: task, imported, profile, at: Date.parse(at), sequence }, patterns);
+    addFailure(evidence, { attemptId, taskId: task, imported, profile, trial: null, at: Date.parse(at), sequence }, patterns);
     state.evidence.set(configuration, evidence);
   });
   for (const { taskId, failedPatterns, frontierFailures, passedSinceFrontier, passedAfter } of tasks) {

@@ -1,13 +1,15 @@
 import type { LedBy } from '../catalogue/events/shapes.js';
 import type { EventData, FileEvent } from '../catalogue/events.js';
-import { codeOf, type Outcome, type Seat } from '../catalogue/primitives.js';
+import { codeOf, type Outcome, type Seat, type Verdict } from '../catalogue/primitives.js';
 import { liveSignals } from './calibrate.js';
 import { blockIn } from './carry-forward.js';
 import { attemptIdOf, proposalIdOf } from './ids.js';
 import { leadingSignal } from './next-step.js';
 import { after } from './open-dispatch.js';
 import { Conflict, type Context, Recorder } from './recorder.js';
+import { calibrateAll } from './settle.js';
 import type { DispatchState, FileState } from './state.js';
+import { trialOf } from './trials.js';
 
 type Recorded = EventData<'AttemptRecorded'>;
 type Reached = EventData<'VerdictReached'>;
@@ -32,7 +34,7 @@ export function recordAttempt(state: FileState, dispatch: DispatchState, facts: 
   if (dispatch.counted >= dispatch.budget) throw new Conflict(`the budget of ${dispatch.budget} attempts is spent`);
   const recorder = new Recorder(state, context);
   const attemptId = recordFacts(recorder, dispatch, facts, 'builder', dispatch.model, late, context.now);
-  recorder.calibrate(dispatch.configuration, dispatch.model, 'overcome');
+  calibrateAfter(recorder, facts, dispatch, attemptId);
   const { dispatchId, taskId } = dispatch;
   const decision = recorder.decide(dispatchId, taskId, { command: 'record_attempt', dispatchId, attemptId });
   if (facts.verdict.verdict === 'pass') stage(recorder, dispatch, facts, attemptId, 'builder', context);
@@ -52,17 +54,32 @@ export function recordFrontierOutcome(
   const recorder = new Recorder(state, context);
   const ledBy = whatLedTo(state, dispatch, context);
   const attemptId = recordFacts(recorder, dispatch, facts, 'frontier', frontier, late, context.now);
-  const { dispatchId, taskId, descriptionHash } = dispatch;
+  const { dispatchId, taskId } = dispatch;
   const { verdict } = facts.verdict;
   const solicited = dispatch.last?.step === 'escalate';
   recorder.add('FrontierOutcomeRecorded', { dispatchId, attemptId, taskId, model: frontier, verdict, solicited, ledBy });
-  classify(recorder, dispatch, facts, attemptId, frontier, ledBy);
-  if (verdict === 'fail')
-    recorder.add('TaskFlaggedForDecomposition', { dispatchId, taskId, descriptionHash, frontier, reason: `${frontier} failed this task` });
+  classify(recorder, dispatch, verdict, attemptId, frontier, ledBy);
+  // Where the frontier's output was judged as the builder's equal one was not, that failure no longer counts.
+  if (isContradicted(recorder, attemptId)) calibrateAll(recorder, 'discounted');
   const decision = recorder.decide(dispatchId, taskId, { command: 'record_frontier_outcome', dispatchId, attemptId });
   if (verdict === 'pass') stage(recorder, dispatch, facts, attemptId, 'frontier', context);
   if (!late) close(recorder, dispatch, outcomeAfterFrontier(decision));
   return recorder.events;
+}
+
+/**
+ * The builder's own signals; where its verdict contradicts an equal output's, those of every configuration. A pass overcomes; what else
+ * ends a signal is that its evidence stopped counting.
+ */
+function calibrateAfter(recorder: Recorder, { verdict }: AttemptFacts, dispatch: DispatchState, attemptId: string): void {
+  const why = verdict.verdict === 'pass' ? 'overcome' : 'discounted';
+  recorder.calibrate(dispatch.configuration, dispatch.model, why);
+  if (isContradicted(recorder, attemptId)) calibrateAll(recorder, 'discounted');
+}
+
+function isContradicted({ draft }: Recorder, attemptId: string): boolean {
+  const trial = draft.attempts.get(attemptId)?.trial ?? null;
+  return trial !== null && draft.trials.get(trial) === 'both';
 }
 
 /** True for a result whose dispatch was closed because its lease was lost; any other closed dispatch takes no result. */
@@ -88,7 +105,7 @@ function recordFacts(
   const history = historyIn(facts.promptSent, dispatch, attempt);
   recorder.add('AttemptRecorded', { ...common, ...facts.attempt, history, leaseUntil: late ? null : after(now, dispatch.leaseSeconds) });
   if (facts.diff !== null) recorder.add('SnapshotDiffCaptured', { dispatchId, attemptId, ...facts.diff });
-  recorder.add('VerdictReached', { ...common, ...facts.verdict });
+  recorder.add('VerdictReached', { ...common, ...facts.verdict, trial: trialOf(dispatch, facts.attempt) });
   return attemptId;
 }
 
@@ -164,19 +181,20 @@ function ledBySignal(pattern: string | null): LedBy {
  * A pass confirms capacity for what led to it, and only for patterns that this task failed with; a fail says that the task is hard. A
  * pass that nothing led to, and a blocked outcome, say neither.
  */
-function classify(
+export function classify(
   recorder: Recorder,
   dispatch: DispatchState,
-  facts: AttemptFacts,
+  verdict: Verdict,
   attemptId: string,
   frontier: string,
   ledBy: LedBy | null,
 ): void {
-  const { dispatchId, taskId, model, configuration } = dispatch;
+  const { dispatchId, taskId, descriptionHash, model, configuration } = dispatch;
   const common = { dispatchId, attemptId, taskId, model, configuration, frontier, kind: ledBy?.kind ?? null };
-  const { verdict } = facts.verdict;
-  if (verdict === 'fail')
+  if (verdict === 'fail') {
     recorder.add('CapacityClassified', { ...common, classification: 'task_hardness', pattern: ledBy?.patterns[0] ?? null });
+    recorder.add('TaskFlaggedForDecomposition', { dispatchId, taskId, descriptionHash, frontier, reason: `${frontier} failed this task` });
+  }
   if (verdict !== 'pass' || ledBy === null) return;
   const failed = recorder.draft.tasks.get(taskId)?.failedPatterns;
   const confirmed = ledBy.patterns.filter((pattern) => failed?.has(codeOf(pattern) ?? pattern));

@@ -51,9 +51,14 @@ type ClearedBecause = Exclude<EventData<'CalibrationSignalCleared'>['reason'], '
 /** Brings the signals of every builder configuration in line with evidence that came without a decision. */
 export function recalibrate(state: FileState, whyCleared: ClearedBecause, context: Context): FileEvent[] {
   const recorder = new Recorder(state, context);
-  // A configuration may have a signal and no failure left, or the other way round.
-  const raised = [...state.signals.values()].map(({ configuration, model }) => [configuration, model] as const);
-  const failing = [...state.evidence].map(([configuration, { model }]) => [configuration, model] as const);
-  for (const [configuration, model] of new Map([...raised, ...failing])) recorder.calibrate(configuration, model, whyCleared);
+  calibrateAll(recorder, whyCleared);
   return recorder.events;
+}
+
+/** A configuration may have a signal and no failure left, or the other way round. */
+export function calibrateAll(recorder: Recorder, whyCleared: ClearedBecause): void {
+  const { signals, evidence } = recorder.draft;
+  const raised = [...signals.values()].map(({ configuration, model }) => [configuration, model] as const);
+  const failing = [...evidence].map(([configuration, { model }]) => [configuration, model] as const);
+  for (const [configuration, model] of new Map([...raised, ...failing])) recorder.calibrate(configuration, model, whyCleared);
 }

@@ -2,7 +2,7 @@ import { type Evidence, evidenceOf, type Failure } from './evidence.js';
 import { type DispatchState, emptyState, type FileState, type TaskState } from './state.js';
 
 /** To be raised whenever a fold of the same events, or its packed form, comes out otherwise than before: older snapshots are then no use. */
-export const FOLD_VERSION = 4;
+export const FOLD_VERSION = 5;
 
 type Packed = ReturnType<typeof packState>;
 
@@ -21,6 +21,7 @@ export function packState(state: FileState) {
     attempts: [...state.attempts.values()],
     tasks: [...state.tasks].map(([taskId, task]) => [taskId, packTask(task)] as const),
     evidence: [...state.evidence].map(([configuration, evidence]) => [configuration, packEvidence(evidence)] as const),
+    trials: [...state.trials],
     signals: [...state.signals],
     frontier: [...state.frontier],
     proposals: [...state.proposals],
@@ -52,6 +53,7 @@ export function unpackState(packed: Packed): FileState {
     attempts: new Map(packed.attempts.map((attempt) => [attempt.attemptId, attempt])),
     tasks: new Map(packed.tasks.map(([taskId, task]) => [taskId, unpackTask(task)])),
     evidence: new Map(packed.evidence.map(([configuration, evidence]) => [configuration, unpackEvidence(evidence)])),
+    trials: new Map(packed.trials),
     signals: new Map(packed.signals),
     frontier: new Map(packed.frontier),
     proposals: new Map(packed.proposals),
@@ -94,6 +96,7 @@ function packEvidence({ model, failures, tallies }: Evidence) {
     ofTask: live.map(({ taskId }) => numberOf(tasks, taskId)),
     ofSet: live.map(({ set }) => numberOf(sets, set)),
     ofProfile: live.map(({ profile }) => numberOf(profiles, profile)),
+    trials: live.map(({ trial }) => trial),
     sequences: live.map(({ sequence }) => sequence),
     times: live.map(({ at }) => at),
     imported: live.flatMap(({ imported, attemptId }) => (imported ? [attemptId] : [])),
@@ -113,6 +116,7 @@ function unpackEvidence(packed: ReturnType<typeof packEvidence>): Evidence {
       sequence: packed.sequences[i]!,
       at: packed.times[i]!,
       imported: imported.has(attemptId),
+      trial: packed.trials[i]!,
       profile: packed.profiles[packed.ofProfile[i]!]!,
     }),
   );

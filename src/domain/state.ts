@@ -1,5 +1,5 @@
-import type { DecidingInputs } from '../catalogue/events/shapes.js';
-import type { FileEvent } from '../catalogue/events.js';
+import type { DecidingInputs, LedBy } from '../catalogue/events/shapes.js';
+import type { EventData, FileEvent } from '../catalogue/events.js';
 import type {
   CarryMode,
   Classification,
@@ -13,6 +13,7 @@ import type {
 } from '../catalogue/primitives.js';
 import { type Evidence, forkEvidence } from './evidence.js';
 import { Overlay } from './overlay.js';
+import type { Tried } from './trials.js';
 
 /** A decision as its event tells it, without the file's name. */
 export interface Decision {
@@ -88,6 +89,13 @@ export interface AttemptState {
   at: string;
   /** Where its verdict stands in the stream. */
   revision: number;
+  /** Names what was judged; null where nothing says. */
+  trial: string | null;
+  /** A frontier's only: what led to it, and what it was classified as. */
+  ledBy?: LedBy | null;
+  classified?: Pick<EventData<'CapacityClassified'>, 'model' | 'kind' | 'pattern' | 'classification'>[];
+  /** Its verdict was corrected, once at least. */
+  corrected?: true;
 }
 
 /** What is known of one task on this file, over all configurations. */
@@ -166,6 +174,8 @@ export interface FileState extends Results {
   tasks: Map<string, TaskState>;
   /** Live failures by builder configuration. */
   evidence: Map<string, Evidence>;
+  /** How the newest outputs were judged, by trial, oldest first. */
+  trials: Map<string, Tried>;
   /** Signals raised and not cleared, by {@link signalKey}. */
   signals: Map<string, RaisedSignal>;
   /** By pattern key (or kind) and classification. */
@@ -192,6 +202,7 @@ export function emptyState(): FileState {
     attempts: new Map(),
     tasks: new Map(),
     evidence: new Map(),
+    trials: new Map(),
     signals: new Map(),
     frontier: new Map(),
     proposals: new Map(),
@@ -220,6 +231,7 @@ export function fork(state: FileState): FileState {
     attempts: new Overlay(state.attempts),
     tasks: new Overlay(state.tasks),
     evidence: new Map([...state.evidence].map(([configuration, evidence]) => [configuration, forkEvidence(evidence)])),
+    trials: new Overlay(state.trials),
     signals: new Overlay(state.signals),
     frontier: new Overlay(state.frontier),
     proposals: new Overlay(state.proposals),

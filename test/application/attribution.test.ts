@@ -162,7 +162,7 @@ test('a corrected verdict takes back what it said of the other file, and says wh
   const [home, , util] = one.at();
   expect((await util.memory()).signals).toHaveLength(1);
   const correct = async (verdict: 'fail' | 'blocked', patterns: Json[]) => {
-    const said = { dispatchId, attemptId: answers[1].attemptId, verdict, patterns, reason: 'hidden tests', source: 'ci' };
+    const said = { dispatchId, attemptId: answers[1].attemptId, verdict, patterns, reason: 'hidden tests', source: 'ci', corrects: null };
     const { repo, targetFile } = home;
     const { position } = await appendForeign(service.log, home, [
       event('VerdictCorrected', { repo, targetFile, at: new Date().toISOString(), ...said }),

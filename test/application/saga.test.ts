@@ -68,7 +68,13 @@ describe('evidence that came without a decision', () => {
     const answers = await file.fail(['E0277', 'E0277', 'E0277'], 't');
     const { attemptId, dispatch } = answers[1];
     const { repo, targetFile } = file;
-    const correction = { verdict: 'blocked' as const, patterns: [], reason: 'the runner had no memory', source: 'a person' };
+    const correction = {
+      verdict: 'blocked' as const,
+      patterns: [],
+      reason: 'the runner had no memory',
+      source: 'a person',
+      corrects: null,
+    };
     const at = new Date().toISOString();
     const corrected = event('VerdictCorrected', { repo, targetFile, at, dispatchId: dispatch.dispatchId, attemptId, ...correction });
     await appendForeign(service.log, file, [corrected]);

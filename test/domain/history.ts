@@ -2,9 +2,9 @@ import type { EventData, FileEvent } from '../../src/catalogue/events.js';
 import { defaultPolicy, type Policy } from '../../src/catalogue/policy.js';
 import type { ErrorPattern, Verdict } from '../../src/catalogue/primitives.js';
 import { checkEvent } from '../../src/catalogue/versions.js';
+import { correctVerdict } from '../../src/domain/correct-verdict.js';
 import { composeHint } from '../../src/domain/hint.js';
 import { proposalIdOf } from '../../src/domain/ids.js';
-import { recalibrate } from '../../src/domain/settle.js';
 import { all, fail, type Outcome } from './builders.js';
 import {
   abandoning,
@@ -15,12 +15,10 @@ import {
   contextAt,
   dispatchId,
   dispatchOf,
-  FILE,
   fold,
   frontierOutcome,
   type Opening,
   opening,
-  REPO,
   resolving,
 } from './specification.js';
 
@@ -100,10 +98,8 @@ export class FileHistory {
 
   /** A verdict that turned out wrong, and what it makes of the signals. */
   correct(attemptId: string, verdict: Verdict, patterns: ErrorPattern[] = []): FileEvent[] {
-    const { dispatchId: id } = this.state.attempts.get(attemptId)!;
-    const fact = { repo: REPO, targetFile: FILE, at: this.now, dispatchId: id, attemptId, verdict, patterns };
-    const corrected = this.append([{ type: 'VerdictCorrected', data: { ...fact, reason: 'hidden tests', source: 'ci' } }]);
-    return [...corrected, ...this.run((state, context) => recalibrate(state, 'corrected', context))];
+    const correction = { verdict, patterns, reason: 'hidden tests', source: 'ci' };
+    return this.run((state, context) => correctVerdict(state, state.attempts.get(attemptId)!, correction, context));
   }
 
   hint(asker: { task?: string | null; model?: string } = {}) {

@@ -22,7 +22,9 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
       .map((codes) => fail(...codes)),
   },
   { weight: 1, arbitrary: fc.constantFrom(pass(), pass('E0308')) },
-  { weight: 1, arbitrary: fc.constantFrom('dns', 'lock').map(blocked) },
+  { weight: 2, arbitrary: fc.constantFrom('dns', 'lock').map(blocked) },
+  // One output that is judged one way and the other.
+  { weight: 2, arbitrary: fc.constantFrom(fail('E0308'), fail('E0308'), pass()).map((one) => ({ ...one, output: '// perhaps' })) },
 );
 const opening: fc.Arbitrary<Opening> = fc.record({
   task: fc.constantFrom('t1', 't1', 't2'),

@@ -21,6 +21,17 @@ function verdictsOf(events: readonly FileEvent[]): Verdict[] {
   });
 }
 
+/** Whether the same output, for the same task on the same base, passed once and failed once. */
+function contradicted(events: readonly FileEvent[], attemptId: string): boolean {
+  const tried = (id: string) => {
+    const { taskId, dispatchId, output, verifier } = all(events, 'AttemptRecorded').find((one) => one.attemptId === id)!;
+    const { baseHash } = all(events, 'DispatchOpened').find((one) => one.dispatchId === dispatchId)!;
+    return JSON.stringify([taskId, baseHash, output, verifier]);
+  };
+  const same = verdictsOf(events).filter((one) => tried(one.attemptId) === tried(attemptId));
+  return same.some(({ verdict }) => verdict === 'pass') && same.some(({ verdict }) => verdict === 'fail');
+}
+
 export interface NaiveSignal {
   kind: 'per_pattern' | 'per_file';
   key: string;
@@ -32,8 +43,10 @@ export interface NaiveSignal {
 export function naiveSignals(events: readonly FileEvent[], configuration: string): NaiveSignal[] {
   const own = verdictsOf(events).filter((verdict) => verdict.seat === 'builder' && verdict.configuration === configuration);
   const live = own.filter(
-    ({ verdict, taskId }, place) =>
-      verdict === 'fail' && !own.slice(place + 1).some((later) => later.verdict === 'pass' && later.taskId === taskId),
+    ({ verdict, taskId, attemptId }, place) =>
+      verdict === 'fail' &&
+      !contradicted(events, attemptId) &&
+      !own.slice(place + 1).some((later) => later.verdict === 'pass' && later.taskId === taskId),
   );
   const placesOf = (key: string) => live.flatMap((failure, place) => (keysOf(failure).has(key) ? [place] : []));
   const keys = [...new Set(live.flatMap((failure) => [...keysOf(failure)]))];

@@ -190,6 +190,7 @@ describe('a verdict that later turned out wrong', () => {
           patterns: [],
           reason: '',
           source: '',
+          corrects: null,
         },
       },
     ]);

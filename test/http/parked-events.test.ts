@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { NewEvent } from '../../src/application/ports.js';
 import type { AnvilEvent } from '../../src/catalogue/events.js';
-import { readEvent } from '../../src/catalogue/versions.js';
+import { currentVersion, readEvent } from '../../src/catalogue/versions.js';
 import type { FileApi, Json } from '../support/api.js';
 import { appendForeign, importedAttempt, streamOf } from '../support/foreign.js';
 import { eventually, freshRepo, Service } from '../support/service.js';
 
 /** A later Anvil: it knows what this one does not. */
 const laterReader = (type: string, version: number, data: unknown): AnvilEvent => {
-  if (type !== 'VerdictReached' || version !== 2) return readEvent(type, version, data);
+  if (type !== 'VerdictReached' || version !== currentVersion(type) + 1) return readEvent(type, version, data);
   const { judgement: verdict, ...rest } = data as { judgement: string };
-  return readEvent(type, 1, { ...rest, verdict });
+  return readEvent(type, version - 1, { ...rest, verdict });
 };
 
 let service: Service;
@@ -50,7 +50,10 @@ test('an event that cannot be read is parked, in plain sight, and the other file
   await imported(poisoned, '1');
   await append(poisoned, ([, reached]) => {
     const { verdict: judgement, ...rest } = reached!.data;
-    Object.assign(reached!, { data: { ...rest, judgement }, metadata: { ...reached!.metadata, schemaVersion: 2 } });
+    Object.assign(reached!, {
+      data: { ...rest, judgement },
+      metadata: { ...reached!.metadata, schemaVersion: currentVersion('VerdictReached') + 1 },
+    });
   });
   await append(poisoned, () => {});
   for (const unique of ['1', '2', '3']) await imported(healthy, unique);
@@ -72,7 +75,7 @@ test('an event that cannot be read is parked, in plain sight, and the other file
   expect(one).toMatchObject({ stream: streamOf({ repo, targetFile: poisoned }), revision: 3, type: 'VerdictReached', tries: 1 });
   expect(one).toMatchObject({ reason: expect.stringContaining('newer Anvil'), heldBack: { upToRevision: 5 } });
   const paged = await service.api.get('/v1/parked-events', { limit: 2 });
-  expect([paged.body.items.length, (await parked({ limit: 9, cursor: paged.body.nextCursor })).length]).toEqual([2, followers.length - 2]);
+  expect([paged.body.items.length, (await parked({ limit: 20, cursor: paged.body.nextCursor })).length]).toEqual([2, followers.length - 2]);
 });
 
 test('a command on the file is refused with what is wrong, and stores nothing', async () => {

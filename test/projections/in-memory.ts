@@ -25,8 +25,12 @@ export class InMemoryProjection {
     const known = new Map(
       handled.flatMap((event) => this.projection.needs(event)).map((key) => [idOf(key), this.stored.get(idOf(key))?.row]),
     );
-    const further = handled.map((event) => this.projection.needsNext?.((table, ...key) => known.get(idOf({ table, key })), event) ?? []);
-    for (const key of further.flat()) known.set(idOf(key), this.stored.get(idOf(key))?.row);
+    for (;;) {
+      const rows = (table: string, ...key: string[]) => known.get(idOf({ table, key }));
+      const further = handled.flatMap((event) => this.projection.needsNext?.(rows, event) ?? []).filter((key) => !known.has(idOf(key)));
+      if (further.length === 0) break;
+      for (const key of further) known.set(idOf(key), this.stored.get(idOf(key))?.row);
+    }
     for (const event of handled) {
       const needed = new Set(known.keys());
       const changes = this.projection.evolve((table, ...key) => {

@@ -3,11 +3,34 @@ import { codeOf } from '../../src/catalogue/primitives.js';
 import type { LoggedEvent } from './in-memory.js';
 import { allOf } from './story.js';
 
+/** Verdicts as they stand after corrections, in the order in which they came. */
+function standing(log: LoggedEvent[]) {
+  const corrections = allOf(log, 'VerdictCorrected');
+  return allOf(log, 'VerdictReached').map((reached) => {
+    const own = corrections.filter(({ attemptId }) => attemptId === reached.attemptId);
+    const newest = own.at(-1);
+    if (newest === undefined) return { ...reached, correction: null };
+    const { verdict, patterns, reason, source, at } = newest;
+    const first = { verdict: reached.verdict, patterns: reached.patterns };
+    return { ...reached, verdict, patterns, correction: { first, reason, source, at } };
+  });
+}
+
+/** Classifications that no correction of their attempt took back. */
+function classifications(log: LoggedEvent[]) {
+  return log.flatMap(({ event }, place) => {
+    if (event.type !== 'CapacityClassified') return [];
+    const { attemptId } = event.data;
+    const later = allOf(log.slice(place), 'VerdictCorrected').filter((one) => one.attemptId === attemptId);
+    return later.some(({ corrects, verdict }) => corrects!.verdict !== verdict) ? [] : [event.data];
+  });
+}
+
 /** The same rows, each computed from the whole log by itself: slow, and without anything that is kept from event to event. */
 
 export function naiveFiles(log: LoggedEvent[]): Row[] {
   return groups(log, ({ event: { data } }) => ({ repo: data.repo, targetFile: data.targetFile })).map(([place, own]) => {
-    const verdicts = allOf(own, 'VerdictReached');
+    const verdicts = standing(own);
     const count = (seat: string, verdict: string) => verdicts.filter((one) => one.seat === seat && one.verdict === verdict).length;
     const times = own.map(({ event }) => event.data.at).sort();
     return {
@@ -38,8 +61,8 @@ export function naiveSignals(log: LoggedEvent[]): Row[] {
 }
 
 export function naiveCaptures(log: LoggedEvent[]): Row[] {
-  return allOf(log, 'VerdictReached').map((reached) => {
-    const { attemptId, dispatchId } = reached;
+  return standing(log).map((reached) => {
+    const { attemptId, dispatchId, correction } = reached;
     const {
       verifier: _verifier,
       leaseUntil: _lease,
@@ -56,7 +79,7 @@ export function naiveCaptures(log: LoggedEvent[]): Row[] {
       prompt: recorded.prompt ?? asked.prompt ?? asked.description,
       promptSource: recorded.prompt ? 'attempt' : asked.prompt ? 'task' : 'description',
       diff: allOf(log, 'SnapshotDiffCaptured').find((one) => one.attemptId === attemptId)?.diff ?? null,
-      ...{ verdict, patterns, signature, infraKind, confidence, classifierVersion, disagreement, verdictEventId },
+      ...{ verdict, patterns, signature, infraKind, confidence, classifierVersion, disagreement, verdictEventId, correction },
     };
   });
 }
@@ -70,7 +93,7 @@ export function naiveMap(log: LoggedEvent[]): Record<string, Record<string, numb
     map[key] = { ...row, [column]: row[column]! + 1 };
   };
   const kindOf = (pattern: string | null, kind: string) => (pattern === null ? kind : 'pattern');
-  const verdicts = allOf(log, 'VerdictReached').filter(({ seat }) => seat === 'builder');
+  const verdicts = standing(log).filter(({ seat }) => seat === 'builder');
   verdicts.forEach(({ verdict, model, patterns, ...of }, place) => {
     const passed = verdicts.slice(place).some((later) => later.verdict === 'pass' && ofSameTask(of, later));
     if (verdict === 'fail')
@@ -83,7 +106,7 @@ export function naiveMap(log: LoggedEvent[]): Record<string, Record<string, numb
     count(kindOf(pattern, kind), code ?? pattern ?? '', model, 'signals');
   for (const { kind, pattern, code, model, reason } of allOf(log, 'CalibrationSignalCleared'))
     if (reason === 'overcome') count(kindOf(pattern, kind), code ?? pattern ?? '', model, 'signalsOvercome');
-  for (const { kind, pattern, model, classification } of allOf(log, 'CapacityClassified'))
+  for (const { kind, pattern, model, classification } of classifications(log))
     if (kind !== null)
       count(
         kindOf(pattern, kind),

@@ -45,7 +45,7 @@ const logOf = (read: (event: StoredEvent) => FollowedEvent = (event) => event) =
   },
 });
 /** The tenth verdict of the history: nobody can read it. */
-const poison = () => history.events.filter(({ event }) => event.type === 'VerdictReached')[9]!;
+const poison = () => history.events.filter(({ event }) => event.type === 'VerdictReached' && event.data.verdict === 'fail')[9]!;
 const unreadable = (event: StoredEvent): FollowedEvent => {
   const { id, stream, revision, position } = event;
   return event === poison() ? { id, stream, revision, position, type: 'VerdictReached', unreadable: 'of another shape' } : event;

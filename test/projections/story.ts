@@ -61,6 +61,12 @@ function act(history: FileHistory, chance: () => number, turn: number): void {
     return;
   }
   const dispatch = pick(open, chance);
+  if (what > 0.95) {
+    const { attemptId } = pick([...history.state.attempts.values()], chance);
+    const { verdict, patterns } = outcomeOf(chance, turn);
+    history.correct(attemptId, verdict, verdict === 'fail' ? patterns : []);
+    return;
+  }
   if (what < 0.25) history.frontier(dispatch, chance() < 0.6 ? pass() : chance() < 0.8 ? fail('E0308') : blocked('dns'));
   else if (what < 0.3 && dispatch.status === 'open') history.abandon(dispatch);
   else if (what < 0.35 && dispatch.status === 'open')

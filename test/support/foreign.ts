@@ -68,7 +68,7 @@ export function importedAttempt(
     event('VerdictReached', {
       ...common,
       ...{ verdict, patterns: pattern ? [pattern] : [], signature: null, infraKind: null, classifierVersion: null },
-      ...{ confidence: 'high', disagreement: null },
+      ...{ confidence: 'high', disagreement: null, trial: null },
     }),
   ];
 }

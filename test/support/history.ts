@@ -2,6 +2,7 @@ import type { StoredEvent } from '../../src/application/ports.js';
 import type { EventData, FileEvent } from '../../src/catalogue/events.js';
 import { defaultPolicy } from '../../src/catalogue/policy.js';
 import type { StoredText, Verdict } from '../../src/catalogue/primitives.js';
+import { correctVerdict } from '../../src/domain/correct-verdict.js';
 import { evolve } from '../../src/domain/evolve.js';
 import { dispatchIdOf, fileIdOf, sha256, uuidOf } from '../../src/domain/ids.js';
 import { openDispatch } from '../../src/domain/open-dispatch.js';
@@ -9,6 +10,7 @@ import { type AttemptFacts, recordAttempt, recordFrontierOutcome } from '../../s
 import type { Context } from '../../src/domain/recorder.js';
 import { abandonDispatch, resolveProposal, settleOverdue } from '../../src/domain/settle.js';
 import { emptyState, type FileState } from '../../src/domain/state.js';
+import { withdrawPair } from '../../src/domain/withdraw-pair.js';
 import { streamOf } from './foreign.js';
 
 export type Opening = Partial<Parameters<typeof openDispatch>[1]> & { file?: string };
@@ -60,6 +62,23 @@ export class History {
     for (const [dispatchId, file] of this.homes)
       if (attemptId.includes(dispatchId.slice(1)))
         this.command(file, (state, context) => resolveProposal(state, proposalId, resolution, context));
+  }
+
+  /** Says that the verdict on an attempt of a file was another. */
+  correct(attemptId: string, verdict: Verdict, codes: string[] = []): void {
+    const { patterns } = this.facts(verdict, { codes }).verdict;
+    for (const [dispatchId, file] of this.homes)
+      if (attemptId.includes(dispatchId.slice(1)))
+        this.command(file, (state, context) =>
+          correctVerdict(state, state.attempts.get(attemptId)!, { verdict, patterns, reason: 'hidden tests', source: 'ci' }, context),
+        );
+  }
+
+  /** Takes the pair of a chosen attempt out. */
+  withdraw(attemptId: string): void {
+    for (const [dispatchId, file] of this.homes)
+      if (attemptId.includes(dispatchId.slice(1)))
+        this.command(file, (state, context) => withdrawPair(state, state.attempts.get(attemptId)!, 'not to be learned from', context));
   }
 
   /** Lets leases run out on a file. */

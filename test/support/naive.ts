@@ -24,6 +24,12 @@ export function busyHistory(seed: number, commands = 160): History {
       );
       continue;
     }
+    const attempts = dataOf(history.events, 'VerdictReached').map((reached) => reached.attemptId);
+    if (below(8) === 0 && attempts.length > 0) {
+      const verdict = pick(['pass', 'fail', 'fail', 'blocked'] as const);
+      history.correct(pick(attempts), verdict, verdict === 'fail' ? result.codes : []);
+    }
+    if (below(12) === 0 && passed.length > 0) history.withdraw(pick(passed));
     if (what < 7) history.attempt(dispatchId, 'fail', result);
     else if (what === 7) passed.push(history.attempt(dispatchId, 'pass', result));
     else if (what === 8) passed.push(history.frontier(dispatchId, pick(['pass', 'fail', 'blocked'] as const), result));
@@ -48,6 +54,8 @@ function dataOf<T extends FileEventType>(events: StoredEvent[], type: T): EventD
   return events.flatMap(({ event }) => (event.type === type ? [event.data as EventData<T>] : []));
 }
 
+type Failure = Pick<EventData<'VerdictReached'>, 'repo' | 'targetFile' | 'seat' | 'model' | 'verdict' | 'patterns'>;
+
 const byColumns =
   (...columns: string[]) =>
   (a: Row, b: Row) => {
@@ -58,44 +66,71 @@ const byColumns =
 /** What the rows of each read model should be, looked up in the whole log for every single row. */
 export const naively: Record<string, (events: StoredEvent[]) => Row[]> = {
   failure_histogram(events) {
-    const failures = dataOf(events, 'VerdictReached').filter(({ verdict }) => verdict === 'fail');
-    const places = new Map<string, Row>();
-    for (const { repo, targetFile, seat, model, patterns } of failures)
-      for (const { code } of patterns)
-        places.set(JSON.stringify([targetFile, code, seat, model]), { repo, targetFile, patternKey: code, seat, model });
-    return [...places.values()]
-      .map((place) => {
-        const own = failures.filter(
-          ({ targetFile, seat, model, patterns }) =>
-            targetFile === place.targetFile &&
-            seat === place.seat &&
-            model === place.model &&
-            patterns.some(({ code }) => code === place.patternKey),
-        );
-        const { pattern, code, category } = own[0]!.patterns.find((one) => one.code === place.patternKey)!;
-        return { ...place, pattern, code, category, attempts: own.length, firstSeen: own[0]!.at, lastSeen: own.at(-1)!.at };
-      })
-      .sort(byColumns('repo', 'targetFile', 'patternKey', 'seat', 'model'));
+    const rows = new Map<string, Row>();
+    const count = (of: Failure, at: string, by: 1 | -1) => {
+      if (of.verdict !== 'fail') return;
+      const { repo, targetFile, seat, model } = of;
+      for (const [code, pattern] of new Map(of.patterns.map((one) => [one.code!, one]))) {
+        const place = JSON.stringify([targetFile, code, seat, model]);
+        const { pattern: label, category } = pattern;
+        const fresh = {
+          repo,
+          targetFile,
+          patternKey: code,
+          pattern: label,
+          code,
+          category,
+          seat,
+          model,
+          attempts: 0,
+          firstSeen: at,
+          lastSeen: at,
+        };
+        const row = rows.get(place) ?? fresh;
+        const attempts = (row.attempts as number) + by;
+        if (attempts === 0) rows.delete(place);
+        else rows.set(place, { ...row, attempts, lastSeen: by > 0 ? at : row.lastSeen });
+      }
+    };
+    events.forEach(({ event }, place) => {
+      if (event.type === 'VerdictReached') count(event.data, event.data.at, 1);
+      if (event.type !== 'VerdictCorrected') return;
+      const of = dataOf(events, 'VerdictReached').find(({ attemptId }) => attemptId === event.data.attemptId)!;
+      const before = dataOf(events.slice(0, place), 'VerdictCorrected').findLast(({ attemptId }) => attemptId === of.attemptId) ?? of;
+      const { at, verdict, patterns } = event.data;
+      count({ ...of, verdict: before.verdict, patterns: before.patterns }, at, -1);
+      count({ ...of, verdict, patterns }, at, 1);
+    });
+    return [...rows.values()].sort(byColumns('repo', 'targetFile', 'patternKey', 'seat', 'model'));
   },
 
   correction_pairs(events) {
     const verdicts = events.flatMap(({ id, event }, place) => (event.type === 'VerdictReached' ? [{ ...event.data, id, place }] : []));
     const recorded = new Map(dataOf(events, 'AttemptRecorded').map((data) => [data.attemptId, data]));
     const outcomes = new Map(dataOf(events, 'FrontierOutcomeRecorded').map((data) => [data.attemptId, data]));
+    const corrections = events.flatMap(({ event }, place) => (event.type === 'VerdictCorrected' ? [{ ...event.data, place }] : []));
+    const verdictBefore = (id: string, place: number) =>
+      (corrections.findLast((one) => one.attemptId === id && one.place < place) ?? verdicts.find((one) => one.attemptId === id)!).verdict;
+    const changed = (id: string, by = events.length) =>
+      corrections.some((one) => one.attemptId === id && one.place < by && one.verdict !== verdictBefore(id, one.place));
+    const patternsNow = (id: string) =>
+      (corrections.findLast((one) => one.attemptId === id) ?? verdicts.find((one) => one.attemptId === id)!).patterns;
     return verdicts
       .filter(({ verdict }) => verdict === 'pass')
       .flatMap((chosen): Row[] => {
         const earlier = verdicts.filter(
-          ({ seat, verdict, place, taskId, targetFile }) =>
+          ({ attemptId, seat, verdict, place, taskId, targetFile }) =>
             seat === 'builder' &&
             verdict === 'fail' &&
             place < chosen.place &&
+            !changed(attemptId, chosen.place) &&
             taskId === chosen.taskId &&
             targetFile === chosen.targetFile,
         );
         const own = earlier.findLast(({ dispatchId }) => dispatchId === chosen.dispatchId);
         const rejected = own ?? (chosen.seat === 'frontier' ? earlier.at(-1) : undefined);
-        if (rejected === undefined) return [];
+        if (rejected === undefined || changed(rejected.attemptId) || changed(chosen.attemptId)) return [];
+        if (dataOf(events, 'CorrectionPairWithdrawn').some(({ chosenAttemptId }) => chosenAttemptId === chosen.attemptId)) return [];
         const opened = dataOf(events, 'DispatchOpened').find(({ dispatchId }) => dispatchId === chosen.dispatchId)!;
         const { output, prompt } = recorded.get(chosen.attemptId)!;
         const wrong = recorded.get(rejected.attemptId)!.output;
@@ -106,7 +141,7 @@ export const naively: Record<string, (events: StoredEvent[]) => Row[]> = {
           {
             ...{ repo, targetFile, taskId, dispatchId, seat, model, at, kind: seat === 'builder' ? 'self_correction' : escalated },
             ...{ chosenAttemptId: chosen.attemptId, rejectedAttemptId: rejected.attemptId },
-            ...{ chosenVerdictEventId: chosen.id, rejectedVerdictEventId: rejected.id, patterns: rejected.patterns },
+            ...{ chosenVerdictEventId: chosen.id, rejectedVerdictEventId: rejected.id, patterns: patternsNow(rejected.attemptId) },
             ...{ prompt: prompt ?? opened.prompt ?? opened.description, chosen: output, rejected: wrong },
           },
         ];

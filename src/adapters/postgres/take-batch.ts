@@ -102,8 +102,11 @@ async function project(target: Target, events: StoredEvent[], parked: Parked): P
   const known = new KnownRows();
   await load(target, known, needed);
   const rows: Rows = (table, ...key) => known.row(table, key);
-  const further = ask((event) => projection.needsNext?.(rows, event) ?? []);
-  if (further.length > 0) await load(target, known, further);
+  for (;;) {
+    const further = ask((event) => projection.needsNext?.(rows, event) ?? []).filter(({ table, key }) => !known.of(table).has(idOf(key)));
+    if (further.length === 0) break;
+    await load(target, known, further);
+  }
   ask((event) => {
     for (const change of projection.evolve(rows, event)) known.change(change);
     return [];

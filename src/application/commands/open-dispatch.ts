@@ -18,6 +18,7 @@ import { InfraCommands, Infrastructure } from '../infrastructure.js';
 import { Payloads, type Texts } from '../payloads.js';
 import { IDS, type Ids } from '../ports.js';
 import { announceDispatch } from '../shared-files.js';
+import { warned } from '../warnings.js';
 
 /** For how long a probe has the repo to itself where its dispatch says nothing of a lease. */
 const PROBE_SECONDS = 900;
@@ -72,7 +73,7 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
     });
     const opened = eventOf(handled, 'DispatchOpened');
     const warnings = opened ? await this.sharedWith(opened, handled.seen.elsewhere, call, opened.dispatchId !== dispatchId) : [];
-    return { ...(await this.answer(handled, body, targetFile)), ...(warnings.length > 0 && { warnings }) };
+    return { ...(await this.answer(handled, body, targetFile)), ...warned([...handled.warnings, ...warnings]) };
   }
 
   /** Where the repo's breaker lets through one dispatch only, this one asks to be it, and goes on as it then finds things. */

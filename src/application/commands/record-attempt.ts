@@ -10,6 +10,7 @@ import type { WholeHistory } from '../file-history.js';
 import { CommandHandling } from '../handle-command.js';
 import { knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
+import { warned } from '../warnings.js';
 
 export class RecordAttemptCommand extends Command<AttemptAnswer> {
   constructor(
@@ -73,5 +74,6 @@ export async function attemptAnswer(handled: Handled<unknown>, payloads: Payload
     proposal: proposal ? await proposalOf(proposal, proposal.targetFile, payloads) : null,
     next: nextOf(eventOf(handled, 'NextStepDecided')!),
     ...standing(handled.dispatch!, handled.position),
+    ...warned(handled.warnings),
   };
 }

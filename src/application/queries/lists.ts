@@ -56,6 +56,8 @@ const LISTS: { [L in keyof Asked]: List<Asked[L]> } = {
       ...{ projection: 'correction_pairs', table: 'pairs', where: { repo, targetFile, kind }, order: ['at', 'chosenAttemptId'] },
     }),
     texts: ['prompt', 'chosen', 'rejected'],
+    // There is one pair for one chosen attempt.
+    show: (row) => ({ pairId: row.chosenAttemptId, ...row }),
   },
   dispatches: {
     place: (query) => ({

@@ -15,6 +15,7 @@ import { Infrastructure } from '../infrastructure.js';
 import { knownAttempt, knownDispatch, streamOf } from '../known.js';
 import { Payloads } from '../payloads.js';
 import { loadVerifier } from '../recorded-verifier.js';
+import { flakyFile, warned } from '../warnings.js';
 
 /** How often who waits for a dispatch looks for what another instance appended. */
 const LOOK_AGAIN_MS = 500;
@@ -64,6 +65,7 @@ export function memoryOf(history: FileHistory, { repo, targetFile, model, taskId
     openDispatches: openDispatches(state).map((dispatch) => ({ taskId: dispatch.taskId, ...dispatchOf(dispatch) })),
     learnedFrom: learnedFromOf(state, repo),
     position: positionOf(history),
+    ...warned(flakyFile(state)),
   };
 }
 
@@ -140,11 +142,20 @@ export class AttemptByIdHandler implements IQueryHandler<AttemptById> {
       ...facts,
       ...{ output: await load(output), prompt: await load(prompt), diff: await load(captured?.diff ?? null) },
       verifier: verifier && (await loadVerifier(verifier, this.payloads)),
-      ...{ verdict, patterns, signature, infraKind },
+      ...{ verdict, patterns, signature, infraKind, corrections: correctionsOf(history, attemptId) },
       ...{ classifierVersion: reached.classifierVersion, confidence: reached.confidence, disagreement: reached.disagreement },
       position: positionOf(history),
     };
   }
+}
+
+/** What was said of an attempt's verdict later, oldest first; the verdict is that of the newest. */
+function correctionsOf({ events }: WholeHistory, attemptId: string) {
+  return events.flatMap(({ event }) => {
+    if (event.type !== 'VerdictCorrected' || event.data.attemptId !== attemptId) return [];
+    const { verdict, patterns, reason, source, at } = event.data;
+    return [{ verdict, patterns, reason, source, at }];
+  });
 }
 
 function find<T extends FileEvent['type']>(history: WholeHistory, attemptId: string, type: T) {

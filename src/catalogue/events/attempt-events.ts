@@ -45,7 +45,11 @@ export const SnapshotDiffCaptured = z.strictObject({
   renames: z.array(renamed).max(100),
 });
 
-/** Small on purpose: every rebuild reads it. `disagreement` is what the verifier text said where the caller judged otherwise. */
+/**
+ * Small on purpose: every rebuild reads it. `disagreement` is what the verifier text said where the caller judged otherwise. `trial` names
+ * what was judged (task, base, commands and output), so that the same thing judged both ways is seen; null where nothing says (version 1,
+ * imports).
+ */
 export const VerdictReached = z.strictObject({
   ...attemptOf,
   verdict,
@@ -55,6 +59,7 @@ export const VerdictReached = z.strictObject({
   classifierVersion: z.string().nullable(),
   confidence,
   disagreement: z.strictObject({ verdict, patterns: z.array(errorPattern) }).nullable(),
+  trial: z.string().nullable(),
 });
 
 export const FrontierOutcomeRecorded = z.strictObject({
@@ -88,6 +93,10 @@ export const TaskFlaggedForDecomposition = z.strictObject({
   reason: z.string(),
 });
 
+/**
+ * `corrects` is what the verdict was until then and whose it is, so that who counts can take the old one back: with what a frontier's was
+ * classified as. Null where nothing says (version 1).
+ */
 export const VerdictCorrected = z.strictObject({
   ...dispatchEvent,
   attemptId: z.string(),
@@ -95,6 +104,17 @@ export const VerdictCorrected = z.strictObject({
   patterns: z.array(errorPattern),
   reason: z.string(),
   source: z.string(),
+  corrects: z
+    .strictObject({
+      seat,
+      model: name,
+      configuration: z.string(),
+      taskId: name,
+      verdict,
+      patterns: z.array(errorPattern),
+      classified: z.array(CapacityClassified.pick({ model: true, kind: true, pattern: true, classification: true })),
+    })
+    .nullable(),
 });
 
 export const CorrectionPairWithdrawn = z.strictObject({ ...fileEvent, chosenAttemptId: z.string(), reason: z.string() });
