@@ -134,7 +134,7 @@ const wrong: [string, (projection: Projection) => Projection, string][] = [
   ],
 ];
 test.each(wrong)('%s parks the event for that projection; mended, it has the same rows', async (_what, bug, reason) => {
-  for (const size of [1, 40, 1000]) {
+  for (const size of [7, 1000]) {
     await spec.clear();
     const others = all.filter((projection) => projection !== failureHistogram);
     const store = await spec.store(bug(failureHistogram), ...others);
