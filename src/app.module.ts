@@ -91,8 +91,8 @@ const ids: Ids = {
 /** What a running service is made of, beside Nest: built once, closed in reverse order. */
 export interface Parts {
   module: DynamicModule;
-  /** Starts the projections and the saga. */
-  run(): void;
+  /** Starts the projections and the saga; `paused`: the projections alone, and the saga goes on from its place when it is run again. */
+  run(saga?: 'paused'): void;
   /** Lets go who waits for something, so that open requests can end. */
   drain(): void;
   close(): Promise<void>;
@@ -185,14 +185,15 @@ export async function assemble(given: {
         ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler, RetryParkedHandler],
       ],
     },
-    run: () => {
+    run: (whether) => {
+      const follows = whether !== 'paused';
       running = leadership.whileLeading(stopping.signal, async (leading) => {
         metrics.leading.set(1);
         await Promise.all([
-          retryParkedAtStart({ log, rows, saga }, leading, report),
-          runFollowers(log, [projectionFollower(rows), saga], leading, report),
+          follows && retryParkedAtStart({ log, rows, saga }, leading, report),
+          runFollowers(log, [projectionFollower(rows), ...(follows ? [saga] : [])], leading, report),
           runRebuilds({ log, rebuilds, clock, report }, leading),
-          settleWhatIsOverdue({ handling, parked, overdueFiles: readModels, clock }, leading, report),
+          follows && settleWhatIsOverdue({ handling, parked, overdueFiles: readModels, clock }, leading, report),
         ]);
         metrics.leading.set(0);
       });

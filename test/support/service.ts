@@ -30,6 +30,8 @@ interface Options {
   payloadLimit?: number;
   /** Projections and saga do not run before the first restart. */
   idleAtFirst?: boolean;
+  /** The projections run from the beginning, the saga not before the first restart. */
+  sagaPausedAtFirst?: boolean;
   /** A server of the test's own, in place of the embedded node or of TEST_EVENTSTORE_URL. */
   eventStoreUrl?: string;
   /** How events are read, in place of the catalogue's own way. */
@@ -57,7 +59,7 @@ export class Service {
     const ownDatabase = options.databaseUrl === undefined && process.env.TEST_DATABASE_URL;
     const postgres = ownDatabase ? await startTestPostgres() : null;
     const service = new Service(options, await mkdtemp(join(tmpdir(), 'anvil-test-')), postgres, null);
-    await service.begin(options.idleAtFirst);
+    await service.begin(options.idleAtFirst, options.sagaPausedAtFirst);
     return service;
   }
 
@@ -132,7 +134,7 @@ export class Service {
     this.running = null;
   }
 
-  private async begin(idle = false): Promise<void> {
+  private async begin(idle = false, sagaPaused = false): Promise<void> {
     const report = (message: string, level?: 'info') => level === 'info' || this.reports.push(message);
     const databaseUrl = this.options.databaseUrl ?? this.postgres?.connectionString;
     const eventStoreUrl = this.options.eventStoreUrl ?? (process.env.TEST_EVENTSTORE_URL || undefined);
@@ -145,7 +147,7 @@ export class Service {
     });
     const app = await createApp(parts.module, pino({ level: 'error', base: undefined }, { write: report }));
     await app.listen(0, '127.0.0.1');
-    if (!idle) parts.run();
+    if (!idle) parts.run(sagaPaused ? 'paused' : undefined);
     this.running = {
       app,
       databaseUrl: engines.databaseUrl,
