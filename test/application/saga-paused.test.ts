@@ -17,7 +17,7 @@ async function giveWork(service: Service, repo: string): Promise<void> {
   await appendForeign(service.log, file('overcome'), imports('overcome', 'pass', ['p']));
   const [, { attemptId, dispatch }] = await file('corrected').fail(['E0277', 'E0277', 'E0277'], 't');
   const at = new Date().toISOString();
-  const correction = { verdict: 'blocked' as const, patterns: [], reason: 'no memory', source: 'a person' };
+  const correction = { verdict: 'blocked' as const, patterns: [], reason: 'no memory', source: 'a person', corrects: null };
   const where = { repo, targetFile: 'src/corrected.rs', at, dispatchId: dispatch.dispatchId, attemptId };
   await appendForeign(service.log, file('corrected'), [event('VerdictCorrected', { ...where, ...correction })]);
   await file('lost').open('t', { leaseSeconds: 1 });
