@@ -33,7 +33,8 @@ export function chained<E extends AnvilEvent>(
     };
     const metadata = { ...unlinked, hash: chainHash(type, data, unlinked) };
     previousHash = metadata.hash;
-    return { id: uuidOf(commandId, String(index)), type, data, metadata, event };
+    // Two instances may make one command at two times: what differs has another id, or the store would take the second for the first.
+    return { id: uuidOf(commandId, String(index), metadata.hash), type, data, metadata, event };
   });
 }
 

@@ -1,7 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { FileHistories } from '../../src/application/file-histories.js';
+import { CommandHandling } from '../../src/application/handle-command.js';
+import { Metrics } from '../../src/application/metrics.js';
+import { Policies } from '../../src/application/policies.js';
+import { announceDispatch, concludeDispatch } from '../../src/application/shared-files.js';
 import { dispatchIdOf, fileIdOf } from '../../src/domain/ids.js';
 import type { Json } from '../support/api.js';
-import { appendForeign, event } from '../support/foreign.js';
+import { appendForeign, event, streamOf } from '../support/foreign.js';
 import { eventually, freshRepo, Service } from '../support/service.js';
 
 let service: Service;
@@ -90,6 +96,27 @@ describe('two running dispatches that share a file', () => {
     const verified = await service.api.ok(service.api.post('/v1/audit/verify', { repo: a.repo }));
     expect(verified).toMatchObject({ streams: 2, found: 0 });
   }, 60_000);
+
+  test('told by two instances at once, of which one did not know of the other: once, and the chain holds whoever goes on', async () => {
+    const [a, b] = files() as [Json, Json];
+    const { dispatchId } = await a.open('t');
+    await b.open('t');
+    const snapshots = { load: async () => null, save: async () => undefined, remove: async () => undefined };
+    const metrics = new Metrics();
+    const histories = new FileHistories(service.log, snapshots, metrics, () => undefined);
+    const clock = { now: () => new Date(Date.now() + 5).toISOString() };
+    const ids = { uuid: randomUUID, short: () => 'x'.repeat(16) };
+    const another = new CommandHandling(service.log, histories, new Policies(service.log), clock, ids, metrics);
+    const call = { actor: 'another', bodyHash: 'b' };
+    const opened = { ...of(await a.events(), 'DispatchOpened')[0].data, ...both(a, b) };
+    // The other instance has the file in memory as it was before the first one wrote.
+    await histories.look(streamOf(b), () => undefined);
+    expect(await announceDispatch(service.handling, opened, call, false)).toEqual(await announceDispatch(another, opened, call, false));
+    await concludeDispatch(another, { ...opened, taskId: 't', outcome: 'passed', cause: null, note: null, otherFiles: ['src/b.rs'] }, call);
+    expect((await b.eventTypes()).slice(-2)).toEqual(['ForeignDispatchOpened', 'ForeignDispatchClosed']);
+    expect(of(await b.events(), 'ForeignDispatchOpened').map(({ data }) => data.dispatchId)).toEqual([dispatchId]);
+    expect(await service.api.ok(service.api.post('/v1/audit/verify', { repo: a.repo }))).toMatchObject({ found: 0 });
+  });
 
   test('targetFile and targetFiles must agree, and nothing is stored where they do not', async () => {
     const [a, b] = files() as [Json, Json];

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { checkLedger } from './ledger.mjs';
 import { readLog } from './log-rows.mjs';
 import { checkReadModels, readAudit } from './read-models.mjs';
-import { checkStreams, checkTexts } from './streams.mjs';
+import { checkShared, checkStreams, checkTexts } from './streams.mjs';
 
 const ATTEMPTS_READ = 120;
 const CALLS_REPEATED = 80;
@@ -18,6 +18,7 @@ export async function endCheck(report, world, { dist, databaseUrl }) {
   await world.repeat(CALLS_REPEATED);
   const streams = await readLog(dist, databaseUrl);
   checkStreams(report, streams, rules);
+  checkShared(report, streams, rules);
   checkLedger(report, streams, ledger, rules);
   const texts = checkTexts(report, streams, ledger);
 
@@ -48,6 +49,8 @@ async function settled({ ledger, client }) {
       if (page?.items.some(({ type }) => type === 'CalibrationSignalRaised')) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  // What other files are told has no end to be asked for; the log is whole when it has not grown for a while.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
 }
 
 /** Attempts as a caller gets them back, their texts to the last character. */

@@ -42,6 +42,29 @@ export function checkStreams(report, streams, { chainHash }) {
   );
 }
 
+/** Each of a task's other files is told of its dispatch once, and once that it ended. */
+export function checkShared(report, streams, { fileIdOf, fileStream }) {
+  const events = [...streams].filter(([stream]) => stream.startsWith('file-')).flatMap(([, ofStream]) => ofStream);
+  const of = (wanted) => events.filter(({ type }) => type === wanted);
+  const key = (repo, targetFile, dispatchId) => `${fileStream(fileIdOf(repo, targetFile))} ${dispatchId}`;
+  for (const [told, cause, others] of [
+    ['ForeignDispatchOpened', 'DispatchOpened', ({ targetFiles }) => targetFiles.slice(1)],
+    ['ForeignDispatchClosed', 'DispatchClosed', ({ otherFiles }) => otherFiles],
+  ]) {
+    const is = of(told).map(({ data }) => key(data.repo, data.targetFile, data.dispatchId));
+    const due = of(cause).flatMap(({ data }) => others(data).map((file) => key(data.repo, file, data.dispatchId)));
+    report.none(
+      `${told}: none is missing`,
+      [...new Set(due)].filter((one) => !is.includes(one)),
+      `${due.length} were due`,
+    );
+    report.none(
+      `${told}: none is there twice, or without cause`,
+      is.filter((one, n) => is.indexOf(one) !== n || !due.includes(one)),
+    );
+  }
+}
+
 /** Texts: whole, known by what they are, and none that only refused calls brought. */
 export function checkTexts(report, streams, ledger) {
   const half = [];

@@ -39,7 +39,9 @@ export class Builder {
   async task(load) {
     const file = this.random.pick(this.files.some);
     const taskId = this.random.chance(0.7) ? `task-${this.name}-${this.works}` : `task-shared-${this.random.between(1, 5)}`;
-    const opened = await this.open(file, taskId, { force: this.random.chance(0.4) });
+    const other = this.random.pick(this.files.some);
+    const several = this.random.chance(0.2) && other !== file ? { targetFiles: [file.targetFile, other.targetFile] } : {};
+    const opened = await this.open(file, taskId, { force: this.random.chance(0.4), ...several });
     if (opened === null) return;
     const { dispatchId, proposal, next } = opened.body;
     if (dispatchId === null) {
