@@ -155,4 +155,34 @@ describe('following', () => {
     stop.abort();
     await done;
   }, 60_000);
+
+  test('a consumer that takes long, whose calls the server ends in the midst of it: nothing lost, nothing twice, in order', async () => {
+    const prefix = `${freshRepo('slow')}-`;
+    const stop = new AbortController();
+    const seen: FollowedEvent[] = [];
+    const done = (async () => {
+      for await (const batch of log.follow([prefix], null, stop.signal, 5)) {
+        // What it is given is bounded, however much has piled up behind it.
+        expect(batch.length).toBeLessThanOrEqual(5);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        seen.push(...batch);
+      }
+    })();
+    const ids: string[] = [];
+    for (const round of [1, 2, 3]) {
+      reports.length = 0;
+      for (let n = 0; n < 20; n += 1) {
+        const events = eventsFor(place());
+        await log.append(`${prefix}${round}-${n}`, -1, events);
+        ids.push(...events.map(({ id }) => id));
+      }
+      expect(seen.length).toBeLessThan(ids.length);
+      node.endCalls();
+      await until(seen, ids.length);
+      expect(seen.map(({ id }) => id)).toEqual(ids);
+      expect(reports.filter((report) => report.includes('resumes after position'))).toHaveLength(1);
+    }
+    stop.abort();
+    await done;
+  }, 60_000);
 });

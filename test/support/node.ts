@@ -17,6 +17,11 @@ export class TestNode {
     return this.node.connectionString;
   }
 
+  /** As a server does that hands its callers over to another one: it goes on, and its streaming calls end. */
+  endCalls(): void {
+    this.node.endCalls();
+  }
+
   async stop(): Promise<void> {
     await this.node.stop();
   }

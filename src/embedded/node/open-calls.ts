@@ -12,8 +12,13 @@ export class OpenCalls {
     return () => this.calls.delete(end);
   }
 
-  endAll(error: CallError): void {
+  /** Ends those that come later too. */
+  stop(error: CallError): void {
     this.stopped = error;
+    this.endAll(error);
+  }
+
+  endAll(error: CallError): void {
     const calls = [...this.calls];
     this.calls.clear();
     for (const end of calls) end(error);

@@ -48,6 +48,8 @@ export interface EmbeddedNode {
   readonly port: number;
   /** The revision that a stream is at, if that is in memory: as exact as a read, since nobody else writes this log. Undefined otherwise. */
   headOf(stream: string): number | undefined;
+  /** Ends all streaming calls, as a server does that sends its callers elsewhere; it goes on and takes new ones. */
+  endCalls(): void;
   /** Answers the appends that are queued, ends all calls, and gives the log free. */
   stop(): Promise<void>;
   /** Resolves when the node has ended: with null if it was stopped, with the reason if it had to end by itself. */
@@ -94,7 +96,7 @@ export async function startNode(options: EmbeddedNodeOptions): Promise<EmbeddedN
   close = (reason) => {
     closing ??= (async () => {
       await writer.close();
-      openCalls.endAll(unavailable(reason === null ? 'The node is stopping.' : reason.message));
+      openCalls.stop(unavailable(reason === null ? 'The node is stopping.' : reason.message));
       await shutDown(server);
       await keeper.close();
       await pool.end();
@@ -115,6 +117,7 @@ export async function startNode(options: EmbeddedNodeOptions): Promise<EmbeddedN
     port,
     headOf: (stream) => states.get(stream)?.head,
     closed,
+    endCalls: () => openCalls.endAll(unavailable('The node lets go of its calls.')),
     stop: () => close(null),
   };
 }
