@@ -52,6 +52,7 @@ import {
   REBUILDS,
 } from './application/ports.js';
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
+import { CohortHandler } from './application/queries/cohorts.js';
 import { PageOfHandler } from './application/queries/lists.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
 import { MeasurementsHandler } from './application/queries/measurements.js';
@@ -181,7 +182,7 @@ export async function assemble(given: {
         ...[CorrectVerdictHandler, DiscountEvidenceHandler, WithdrawPairHandler],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,
-        ...[PageOfHandler, MeasurementsHandler],
+        ...[PageOfHandler, MeasurementsHandler, CohortHandler],
         ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler, RetryParkedHandler],
       ],
     },

@@ -1,5 +1,6 @@
 import type { AnvilEvent } from '../catalogue/events.js';
 import type { Metadata } from '../catalogue/metadata.js';
+import type { CohortFilter, Reruns } from '../domain/cohorts.js';
 import type { GroupSums, PairCount } from '../domain/measure.js';
 
 /** An event that is about to be appended. */
@@ -154,8 +155,12 @@ export interface ReadModels {
 /** Undefined: any. */
 export type MeasuredFilter = { [column in 'repo' | 'batch' | 'model' | 'experiment']?: string | undefined };
 
-/** What is measured of dispatches, summed up. */
+/** What is measured of dispatches. */
 export interface MeasuredRows {
+  /** The first dispatch of each task of a cohort, by repo, file, task and model; `after` is the last of the page before. */
+  cohort(has: CohortFilter, filter: MeasuredFilter, page: { after?: string[]; limit: number }): Promise<Row[]>;
+  /** How the tasks of a cohort came out in their first run and in the first one of another batch. */
+  reruns(has: CohortFilter, filter: MeasuredFilter, batch: string): Promise<Reruns>;
   /** By arm and by cold or history. */
   sums(filter: MeasuredFilter): Promise<GroupSums[]>;
   /** Of the tasks that ran in several arms, the first dispatch in each, pair by pair with the names in order. */

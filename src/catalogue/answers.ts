@@ -421,6 +421,35 @@ const comparison = z.strictObject({
   causal: z.boolean(),
   sentence: z.string(),
 });
+const finding = z.strictObject({ kind: z.string(), attempts: z.array(z.number().int()), detail: z.string() });
+
+/** `dispatch` is a body for `POST /v1/dispatches`; `structure` is there where it was asked for. */
+export const cohortAnswer = z.strictObject({
+  cohort: z.string(),
+  says: z.string(),
+  items: z.array(
+    z.strictObject({
+      dispatch: z.strictObject({
+        ...{ repo: name, targetFile: z.string(), targetFiles: z.array(z.string()) },
+        task: z.strictObject({ id: name, description: z.string().nullable(), prompt: z.string().nullable() }),
+        ...{ model: name, frontier: name.nullable(), budget: z.number().int(), profile: z.string().nullable() },
+      }),
+      firstRun: z.strictObject({
+        ...{ dispatchId: z.string(), arm: name.nullable(), carry: carryMode, outcome: outcome.nullable() },
+        ...{ attempts: z.number().int(), openedAt: instant },
+      }),
+      structure: z.array(finding).optional(),
+    }),
+  ),
+  nextCursor: z.string().nullable(),
+  rerun: z
+    .strictObject({
+      ...{ batch: name, tasks: z.number().int(), bothPassed: z.number().int(), onlyFirst: z.number().int() },
+      ...{ onlyRerun: z.number().int(), neither: z.number().int(), pValue: z.number(), sentence: z.string() },
+    })
+    .nullable(),
+});
+export type CohortAnswer = z.infer<typeof cohortAnswer>;
 export const measurementsAnswer = z.strictObject({
   all: measuredGroup,
   cold: measuredGroup,

@@ -118,6 +118,22 @@ export const measurementsQuery = z.strictObject({
 });
 export type MeasurementsQuery = z.infer<typeof measurementsQuery>;
 
+/**
+ * `GET /v1/measurements/cohorts/{name}`; `structure` also looks for what speaks against capacity; `rerun` names the batch in which the tasks
+ * ran again.
+ */
+export const cohortQuery = z.strictObject({
+  repo: name.optional(),
+  batch: name.optional(),
+  model: name.optional(),
+  experiment: name.optional(),
+  rerun: name.optional(),
+  structure: z.stringbool().default(false),
+  ...ofPage,
+  limit: wholeNumber.pipe(z.number().min(1).max(200)).default(50),
+});
+export type CohortQuery = z.infer<typeof cohortQuery>;
+
 /** `GET /v1/captures` */
 export const capturesQuery = z.strictObject({
   ...ofReadModel,

@@ -3,12 +3,15 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiDefaultResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { verifierInput } from '../application/attempt-facts.js';
+import { NotFound } from '../application/errors.js';
+import { Cohort } from '../application/queries/cohorts.js';
 import { PageOf } from '../application/queries/lists.js';
 import { AttemptById, DispatchById, MemoryOfFile } from '../application/queries/live.js';
 import { Measurements } from '../application/queries/measurements.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import * as queries from '../catalogue/queries.js';
+import { COHORT_NAMES, isCohort } from '../domain/cohorts.js';
 import { classify } from '../verifier/classify.js';
 import { trainingLines } from './training-lines.js';
 
@@ -101,6 +104,13 @@ export class QueriesController {
   @ApiOkResponse({ standardSchema: answers.measurementsAnswer })
   measurements(@Query({ schema: queries.measurementsQuery }) query: queries.MeasurementsQuery): Promise<object> {
     return this.queries.execute(new Measurements(query));
+  }
+
+  @Get('measurements/cohorts/:name')
+  @ApiOkResponse({ standardSchema: answers.cohortAnswer })
+  cohort(@Param('name') name: string, @Query({ schema: queries.cohortQuery }) query: queries.CohortQuery): Promise<object> {
+    if (!isCohort(name)) throw new NotFound(`there is no cohort ${name}; there are ${COHORT_NAMES.join(', ')}`);
+    return this.queries.execute(new Cohort(name, query));
   }
 
   @Get('patterns')

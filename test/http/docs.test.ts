@@ -35,6 +35,7 @@ test('every route is listed, and nothing else', () => {
       'POST /v1/correction-pairs/{pairId}/withdraw',
       'POST /v1/classify',
       'GET /v1/measurements',
+      'GET /v1/measurements/cohorts/{name}',
       'GET /v1/memory',
       'GET /v1/dispatches',
       'GET /v1/dispatches/{dispatchId}',

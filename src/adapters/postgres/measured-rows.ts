@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { MeasuredFilter, MeasuredRows } from '../../application/ports.js';
-import { quoted, SCHEMA, tableName } from './tables.js';
+import type { MeasuredFilter, MeasuredRows, Row } from '../../application/ports.js';
+import { fromDatabase, quoted, SCHEMA, tableName } from './tables.js';
 
 /** What makes a task one, whatever arm it ran in. */
 const TASK = ['repo', 'targetFile', 'taskId', 'model'].map(quoted).join(', ');
@@ -34,9 +34,35 @@ export class PostgresMeasuredRows implements MeasuredRows {
     );
     return rows;
   }
+
+  async cohort(...[has, filter, { after, limit }]: Parameters<MeasuredRows['cohort']>): Promise<Row[]> {
+    const { where, values } = conditions({ ...filter, ...has });
+    const beyond = after === undefined ? '' : `WHERE (${TASK}) > (${after.map((_, i) => `$${values.length + i + 1}`).join(', ')})`;
+    const { rows } = await this.pool.query(
+      `SELECT * FROM (SELECT DISTINCT ON (${TASK}) * FROM ${this.table} ${where} ORDER BY ${TASK}, "openedAt", "dispatchId") firsts
+       ${beyond} ORDER BY ${TASK} LIMIT ${limit}`,
+      [...values, ...(after ?? [])],
+    );
+    return rows.map(fromDatabase);
+  }
+
+  async reruns(...[has, filter, batch]: Parameters<MeasuredRows['reruns']>): ReturnType<MeasuredRows['reruns']> {
+    const { where, values } = conditions({ ...filter, ...has });
+    const firstOf = (rest: string) => `SELECT DISTINCT ON (${TASK}) ${TASK}, "dispatchId", "withinBudgetPassed" AS passed
+      FROM ${this.table} ${rest} ORDER BY ${TASK}, "openedAt", "dispatchId"`;
+    const came = (first: number, again: number, name: string) =>
+      `count(*) FILTER (WHERE f.passed = ${first} AND a.passed = ${again}) AS "${name}"`;
+    const { rows } = await this.pool.query(
+      `WITH firsts AS (${firstOf(where)}), again AS (${firstOf(`WHERE batch = $${values.length + 1} AND dispatches = 1`)})
+       SELECT ${[came(1, 1, 'bothPassed'), came(1, 0, 'onlyFirst'), came(0, 1, 'onlyRerun'), came(0, 0, 'neither')].join(', ')}
+       FROM firsts f JOIN again a USING (${TASK}) WHERE f."dispatchId" <> a."dispatchId"`,
+      [...values, batch],
+    );
+    return rows[0];
+  }
 }
 
-function conditions(filter: MeasuredFilter, always: string[] = []): { where: string; values: unknown[] } {
+function conditions(filter: Record<string, unknown>, always: string[] = []): { where: string; values: unknown[] } {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   const all = [...given.map(([column], i) => `${quoted(column)} = $${i + 1}`), ...always];
   return { where: all.length > 0 ? `WHERE ${all.join(' AND ')}` : '', values: given.map(([, value]) => value) };
