@@ -1,6 +1,6 @@
 import type { EventData } from '../src/catalogue/events.js';
 import type { Verdict } from '../src/catalogue/primitives.js';
-import type { Change, ProjectedEvent, Projection, Row, Rows, Table } from './projection.js';
+import type { Change, ProjectedEvent, Projection, Row, RowKey, Rows, Table } from './projection.js';
 
 /** What a dispatch adds to a report (domain.md, Measurement): each column is summed over the dispatches of a group. */
 export const MEASURES = [
@@ -32,6 +32,8 @@ export const MEASURES = [
 export type Measure = (typeof MEASURES)[number];
 
 const NANO = 1e9;
+/** Dispatches that a trial remembers. */
+const MOST_TRIED = 50;
 
 /** What a dispatch asked for beside its task's name: enough to ask for it again. */
 const request: Table['columns'] = {
@@ -54,6 +56,8 @@ const facts: Table['columns'] = {
   firstVerdict: 'text',
   /** Whether a hint was handed out for its attempt 1. */
   shownAtFirst: 'boolean',
+  /** Whether one of its outputs was also judged the other way: a flaky verifier's. */
+  flaky: 'boolean',
 };
 
 /**
@@ -63,7 +67,7 @@ const facts: Table['columns'] = {
  */
 export const measured: Projection = {
   name: 'measured',
-  version: 3,
+  version: 4,
   tables: {
     dispatches: {
       columns: {
@@ -80,6 +84,10 @@ export const measured: Projection = {
         ['arm', 'repo', 'targetFile', 'taskId', 'openedAt'],
       ],
     },
+    trials: {
+      columns: { stream: 'text', trial: 'text', passed: 'boolean', failed: 'boolean', dispatchIds: 'json' },
+      key: ['stream', 'trial'],
+    },
     attempts: { columns: { attemptId: 'text', seat: 'text', attempt: 'integer', verdict: 'text' }, key: ['attemptId'] },
   },
   handles: [
@@ -87,16 +95,23 @@ export const measured: Projection = {
     ...(['NextStepDecided', 'DispatchClosed'] as const),
   ],
 
-  needs({ event }) {
+  needs(projected) {
+    const { event } = projected;
     const { dispatchId = null, attemptId } = event.data as { dispatchId?: string | null; attemptId?: string };
     const judged = event.type === 'VerdictReached' || event.type === 'VerdictCorrected';
     return [
       ...(dispatchId === null ? [] : [{ table: 'dispatches', key: [dispatchId] }]),
       ...(judged && attemptId !== undefined ? [{ table: 'attempts', key: [attemptId] }] : []),
+      ...trialOf(projected),
     ];
   },
 
-  evolve(rows, { event }: ProjectedEvent) {
+  needsNext(rows, projected) {
+    return triedBefore(rows, projected).map((dispatchId) => ({ table: 'dispatches', key: [dispatchId] }));
+  },
+
+  evolve(rows, projected) {
+    const { event } = projected;
     if (event.type === 'DispatchOpened') return [dispatchRow(opened(event.data))];
     const { dispatchId } = event.data as { dispatchId?: string | null };
     const row = dispatchId == null ? undefined : rows('dispatches', dispatchId);
@@ -116,7 +131,7 @@ export const measured: Projection = {
       case 'AttemptRecorded':
         return adding({ ...usageOf(event.data), ...blockOf(event.data) });
       case 'VerdictReached':
-        return judged(row, event.data, undefined, event.data.verdict);
+        return tried(rows, projected, judged(row, event.data, undefined, event.data.verdict));
       case 'VerdictCorrected':
         return corrected(rows, row, event.data);
       case 'NextStepDecided':
@@ -138,7 +153,8 @@ function opened(data: EventData<'DispatchOpened'>): Row {
   const { targetFiles, description, prompt, frontier, profile, assigned } = data;
   return counted({
     ...{ dispatchId, repo, targetFile, taskId, model, configuration, arm, batch, carry, cold, budget, openedAt: at },
-    ...{ targetFiles, description, prompt, frontier, profile, experiment: assigned?.experiment ?? null, shownAtFirst: false },
+    ...{ targetFiles, description, prompt, frontier, profile, experiment: assigned?.experiment ?? null },
+    ...{ shownAtFirst: false, flaky: false },
     ...{ status: 'open', outcome: null, builderPassed: 0, builderFailed: 0, blocked: 0, firstSeat: null, firstVerdict: null },
     ...Object.fromEntries(MEASURES.map((measure) => [measure, 0])),
   });
@@ -197,6 +213,34 @@ function corrected(rows: Rows, row: Row, { attemptId, verdict }: EventData<'Verd
   if (known === undefined) return [];
   const { seat, attempt } = known as { seat: string; attempt: unknown };
   return judged(row, { attemptId, seat, attempt: number(attempt) }, known.verdict as Verdict, verdict);
+}
+
+/** The row of what was tried, for a verdict that says it (a blocked one judged nothing). */
+function trialOf({ event, stream }: ProjectedEvent): RowKey[] {
+  if (event.type !== 'VerdictReached' || event.data.trial === null || event.data.verdict === 'blocked') return [];
+  return [{ table: 'trials', key: [stream, event.data.trial] }];
+}
+
+function triedBefore(rows: Rows, projected: ProjectedEvent): string[] {
+  return trialOf(projected).flatMap(({ table, key }) => (rows(table, ...key)?.dispatchIds ?? []) as string[]);
+}
+
+/** Adds what a verdict says of its trial: judged both ways, all dispatches that tried it met a flaky verifier. */
+function tried(rows: Rows, projected: ProjectedEvent, changes: Change[]): Change[] {
+  const [trial] = trialOf(projected);
+  if (trial === undefined) return changes;
+  const { dispatchId, verdict } = projected.event.data as EventData<'VerdictReached'>;
+  const before = rows(trial.table, ...trial.key);
+  const [passed, failed] = [before?.passed === true || verdict === 'pass', before?.failed === true || verdict === 'fail'];
+  const dispatchIds = [...new Set([...triedBefore(rows, projected), dispatchId])].slice(-MOST_TRIED);
+  const [stream, name] = trial.key;
+  const kept = { ...trial, row: { stream, trial: name, passed, failed, dispatchIds } };
+  if (!(passed && failed)) return [...changes, kept];
+  const others = dispatchIds.filter((id) => id !== dispatchId).flatMap((id) => rows('dispatches', id) ?? []);
+  const marked = changes.map((change) =>
+    change.table === 'dispatches' && change.row !== null ? dispatchRow({ ...change.row, flaky: true }) : change,
+  );
+  return [...marked, ...others.map((row) => dispatchRow({ ...row, flaky: true })), kept];
 }
 
 /** The measures that follow from a dispatch's facts. */

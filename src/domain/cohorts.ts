@@ -12,6 +12,7 @@ export const COHORTS = {
   escalated: { says: 'was sent to the frontier', has: { escalations: 1 } },
   frontier_failed: { says: 'the frontier failed it too', has: { outcome: 'escalated_failed' } },
   exhausted: { says: 'spent its budget without a pass', has: { outcome: 'exhausted' } },
+  flaky: { says: 'an output of it was judged pass once and fail once', has: { flaky: true } },
   cold_failed: { says: 'failed the first try on a file without earlier results', has: { cold: true, firstTries: 1, firstTryPassed: 0 } },
 } as const satisfies Record<string, { says: string; has: CohortFilter }>;
 

@@ -16,7 +16,8 @@ const log = story(
 /** What one dispatch adds, counted over the whole log by its definitions. */
 function naively(events: LoggedEvent[], opened: EventData<'DispatchOpened'>): Row {
   const own = <T extends { dispatchId: string | null }>(all: T[]) => all.filter(({ dispatchId }) => dispatchId === opened.dispatchId);
-  const verdicts = own(allOf(events, 'VerdictReached'));
+  const corrections = new Map(own(allOf(events, 'VerdictCorrected')).map(({ attemptId, verdict }) => [attemptId, verdict]));
+  const verdicts = own(allOf(events, 'VerdictReached')).map((one) => ({ ...one, verdict: corrections.get(one.attemptId) ?? one.verdict }));
   const of = (seat: string, verdict: string) => verdicts.filter((one) => one.seat === seat && one.verdict === verdict).length;
   const builder = of('builder', 'pass') + of('builder', 'fail');
   const frontier = of('frontier', 'pass') + of('frontier', 'fail');
@@ -117,3 +118,31 @@ test('tokens and costs of all attempts are summed, those of the frontier apart t
     ...{ frontierTokens: 11 * byFrontier, frontierCostNanoUsd: byFrontier * 1e8 },
   });
 });
+
+test('a dispatch is flaky where an output of it was judged both ways, here or in another dispatch', () => {
+  const judged = log.filter(({ event }) => event.type === 'VerdictReached' && event.data.verdict !== 'blocked');
+  const [one, other] = [
+    judged[0]!,
+    judged.find(({ event, stream }) => stream === judged[0]!.stream && dispatchOf(event) !== dispatchOf(judged[0]!.event))!,
+  ];
+  const as = (logged: LoggedEvent, verdict: 'pass' | 'fail') =>
+    ({ ...logged, event: { ...logged.event, data: { ...logged.event.data, trial: 'the-same', verdict } } }) as LoggedEvent;
+  const flaky = (...verdicts: ['pass' | 'fail', 'pass' | 'fail']) => {
+    const changed = log.map((logged) => {
+      const bare =
+        logged.event.type === 'VerdictReached'
+          ? ({ ...logged, event: { ...logged.event, data: { ...logged.event.data, trial: null } } } as LoggedEvent)
+          : logged;
+      return logged === one ? as(logged, verdicts[0]) : logged === other ? as(logged, verdicts[1]) : bare;
+    });
+    return projected(measured, changed, 'dispatches')
+      .filter((row) => row.flaky)
+      .map((row) => row.dispatchId);
+  };
+  expect(flaky('pass', 'pass')).toEqual([]);
+  expect(new Set(flaky('pass', 'fail'))).toEqual(new Set([dispatchOf(one.event), dispatchOf(other.event)]));
+});
+
+function dispatchOf(event: LoggedEvent['event']): string {
+  return (event.data as { dispatchId: string }).dispatchId;
+}

@@ -53,7 +53,7 @@ export class CohortHandler implements IQueryHandler<Cohort> {
     return structureOf(
       await this.examined(history, dispatchId as string),
       ofTask.map(({ profile }) => profile),
-      false,
+      [...history.state.trials.values()].includes('both'),
     );
   }
 
