@@ -236,11 +236,11 @@ function tried(rows: Rows, projected: ProjectedEvent, changes: Change[]): Change
   const [stream, name] = trial.key;
   const kept = { ...trial, row: { stream, trial: name, passed, failed, dispatchIds } };
   if (!(passed && failed)) return [...changes, kept];
-  const others = dispatchIds.filter((id) => id !== dispatchId).flatMap((id) => rows('dispatches', id) ?? []);
+  const others = dispatchIds.map((id) => rows('dispatches', id)).filter((row) => row !== undefined && row.dispatchId !== dispatchId);
   const marked = changes.map((change) =>
     change.table === 'dispatches' && change.row !== null ? dispatchRow({ ...change.row, flaky: true }) : change,
   );
-  return [...marked, ...others.map((row) => dispatchRow({ ...row, flaky: true })), kept];
+  return [...marked, ...others.map((row) => dispatchRow({ ...row!, flaky: true })), kept];
 }
 
 /** The measures that follow from a dispatch's facts. */
