@@ -1,6 +1,6 @@
 import type { SignalKind } from '../catalogue/primitives.js';
 import { type Evidence, evidenceOf, newestFailures } from './evidence.js';
-import { isDiscounted, type PolicyInForce, type Selector } from './policy-in-force.js';
+import { type Discounting, discounting, isDiscounted, type PolicyInForce, type Selector } from './policy-in-force.js';
 import type { FileState } from './state.js';
 
 const EVIDENCE_LIMIT = 20;
@@ -78,9 +78,12 @@ function counting(evidence: Evidence, policy: PolicyInForce, now: string): Evide
   return failures.length === evidence.failures.size ? evidence : evidenceOf(evidence.model, failures, evidence.tallies);
 }
 
-/** Of a file's discounts, those that can fit evidence of one configuration. */
-function discountsOf({ model }: Evidence, discounts: readonly Selector[]): readonly Selector[] {
-  return discounts.filter((selector) => selector.model === undefined || selector.model === model);
+/** Of a file's discounts, those that can fit evidence of one configuration: most are of other models, or of patterns that nothing live has. */
+function discountsOf({ model, tallies }: Evidence, discounts: readonly Selector[]): Discounting[] {
+  return discounts
+    .filter((selector) => selector.model === undefined || selector.model === model)
+    .map(discounting)
+    .filter(({ key }) => key === undefined || tallies.has(key));
 }
 
 /** What evidence is keyed by: the model (a policy may say otherwise, later; events keep the key that was used). */

@@ -83,14 +83,23 @@ export function policyRevisionOf(basedOn: readonly { stream: string; revision: n
   return basedOn.find(({ stream }) => stream === policyStream(repo))?.revision ?? -1;
 }
 
-/** Whether a selector fits a failure, whose patterns have these keys; file and model are for who chose the selector. */
-export function isDiscounted(failure: Pick<Failure, 'at' | 'profile'>, keys: string[], selector: Selector): boolean {
-  const { before, profile, pattern } = selector;
-  return (
-    (before === undefined || failure.at < Date.parse(before)) &&
-    (profile === undefined || failure.profile === profile) &&
-    (pattern === undefined || keys.includes(codeOf(pattern) ?? pattern))
-  );
+/** A selector made ready to be held against many failures; file and model are for who chose the selector. */
+export interface Discounting {
+  /** Milliseconds since 1970. */
+  before: number;
+  profile: string | undefined;
+  /** Of the pattern. */
+  key: string | undefined;
+}
+
+export function discounting({ before, profile, pattern }: Selector): Discounting {
+  const key = pattern === undefined ? undefined : (codeOf(pattern) ?? pattern);
+  return { before: before === undefined ? Number.POSITIVE_INFINITY : Date.parse(before), profile, key };
+}
+
+/** Whether a failure, whose patterns have these keys, is discounted. */
+export function isDiscounted(failure: Pick<Failure, 'at' | 'profile'>, keys: string[], { before, profile, key }: Discounting): boolean {
+  return failure.at < before && (profile === undefined || failure.profile === profile) && (key === undefined || keys.includes(key));
 }
 
 /** Puts a repo under a policy. The one that it is under already is no event. */
