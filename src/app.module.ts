@@ -19,6 +19,7 @@ import { ProjectionStore } from './adapters/postgres/projection-store.js';
 import { PostgresReadModels } from './adapters/postgres/read-models.js';
 import { PostgresRebuilds } from './adapters/postgres/rebuild-store.js';
 import { PostgresSnapshots } from './adapters/postgres/snapshots.js';
+import { PostgresWhatIfs } from './adapters/postgres/what-if-store.js';
 import { AdoptPolicyHandler } from './application/commands/adopt-policy.js';
 import { CarryForwardHandler } from './application/commands/carry-forward.js';
 import { CorrectVerdictHandler } from './application/commands/correct-verdict.js';
@@ -29,6 +30,7 @@ import { RecordAttemptHandler } from './application/commands/record-attempt.js';
 import { RecordFrontierOutcomeHandler } from './application/commands/record-frontier-outcome.js';
 import { RetryParkedHandler, retryParkedAtStart } from './application/commands/retry-parked.js';
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
+import { CancelWhatIfHandler, StartWhatIfHandler, WhatIfByIdHandler } from './application/commands/what-if.js';
 import { WithdrawPairHandler } from './application/commands/withdraw-pair.js';
 import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
@@ -50,6 +52,7 @@ import {
   PROJECTION_ROWS,
   READ_MODELS,
   REBUILDS,
+  WHAT_IFS,
 } from './application/ports.js';
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
 import { CohortHandler } from './application/queries/cohorts.js';
@@ -61,6 +64,7 @@ import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
 import { runRebuilds } from './application/run-rebuilds.js';
 import { SagaFollower } from './application/run-saga.js';
+import { runWhatIfs } from './application/run-what-ifs.js';
 import { attribution } from './application/saga/attribution.js';
 import { breaker } from './application/saga/breaker.js';
 import { discounts } from './application/saga/discounts.js';
@@ -77,6 +81,7 @@ import { ParkedEventsController } from './http/parked-events.controller.js';
 import { PolicyController } from './http/policy.controller.js';
 import { QueriesController } from './http/queries.controller.js';
 import { RebuildsController } from './http/rebuilds.controller.js';
+import { WhatIfController } from './http/what-if.controller.js';
 
 const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured];
 const clock: Clock = { now: () => new Date().toISOString() };
@@ -118,6 +123,8 @@ export async function assemble(given: {
   const leadership = new PostgresLeadership(given.databaseUrl, report);
   const snapshots = new PostgresSnapshots(pool);
   const rebuilds = new PostgresRebuilds(pool, projections);
+  const whatIfs = new PostgresWhatIfs(pool);
+  const payloads = new Payloads(log, given.payloadLimit);
   const histories = new FileHistories(log, snapshots, metrics, report);
   const policies = new Policies(log);
   const handling = new CommandHandling(log, histories, policies, clock, ids, metrics);
@@ -135,7 +142,7 @@ export async function assemble(given: {
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
   const [stale] = await Promise.all([rows.prepare(), log.ping()]);
-  await Promise.all([snapshots.prepare(), rebuilds.prepare()]);
+  await Promise.all([snapshots.prepare(), rebuilds.prepare(), whatIfs.prepare()]);
   if (stale.length > 0)
     await rebuilds.createUnlessRunning(
       stale.map(({ name }) => name),
@@ -147,13 +154,14 @@ export async function assemble(given: {
       imports: [CqrsModule.forRoot()],
       controllers: [
         ...[AuditController, CommandsController, LateTruthController, EventsController, QueriesController, PolicyController],
-        ...[RebuildsController, ParkedEventsController, HealthController],
+        ...[RebuildsController, ParkedEventsController, WhatIfController, HealthController],
       ],
       providers: [
         { provide: EVENT_LOG, useValue: log },
         { provide: IDS, useValue: ids },
         { provide: CLOCK, useValue: clock },
         { provide: REBUILDS, useValue: rebuilds },
+        { provide: WHAT_IFS, useValue: whatIfs },
         { provide: PROJECTION_NAMES, useValue: projections.map(({ name }) => name) },
         { provide: PROJECTION_ROWS, useValue: rows },
         { provide: READ_MODELS, useValue: readModels },
@@ -168,7 +176,7 @@ export async function assemble(given: {
         { provide: Infrastructure, useValue: infrastructure },
         { provide: InfraCommands, useValue: infraCommands },
         { provide: PolicyCommands, useValue: new PolicyCommands(log, clock, ids) },
-        { provide: Payloads, useValue: new Payloads(log, given.payloadLimit) },
+        { provide: Payloads, useValue: payloads },
         ...[
           CarryForwardHandler,
           OpenDispatchHandler,
@@ -183,6 +191,7 @@ export async function assemble(given: {
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,
         ...[PageOfHandler, MeasurementsHandler, CohortHandler],
+        ...[StartWhatIfHandler, CancelWhatIfHandler, WhatIfByIdHandler],
         ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler, RetryParkedHandler],
       ],
     },
@@ -194,6 +203,7 @@ export async function assemble(given: {
           follows && retryParkedAtStart({ log, rows, saga }, leading, report),
           runFollowers(log, [projectionFollower(rows), ...(follows ? [saga] : [])], leading, report),
           runRebuilds({ log, rebuilds, clock, report }, leading),
+          runWhatIfs({ log, payloads, policies, infrastructure, whatIfs, clock, report }, leading),
           follows && settleWhatIsOverdue({ handling, parked, overdueFiles: readModels, clock }, leading, report),
         ]);
         metrics.leading.set(0);

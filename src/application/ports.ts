@@ -1,5 +1,6 @@
 import type { AnvilEvent } from '../catalogue/events.js';
 import type { Metadata } from '../catalogue/metadata.js';
+import type { WhatIfBody, WhatIfResult } from '../catalogue/what-if.js';
 import type { CohortFilter, Reruns } from '../domain/cohorts.js';
 import type { GroupSums, PairCount } from '../domain/measure.js';
 
@@ -274,6 +275,30 @@ export interface RebuildStore {
   switchOver(rebuild: Rebuild, at: string): Promise<boolean>;
 }
 
+/** A replay of the log under other rules. */
+export interface WhatIf {
+  id: string;
+  asked: WhatIfBody;
+  status: 'running' | 'done' | 'failed' | 'cancelled';
+  progress: { fraction: number; files: number; attempts: number };
+  error: string | null;
+  result: WhatIfResult | null;
+  startedAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface WhatIfStore {
+  /** Null where too many are running. Forgets ended ones but the newest. */
+  create(id: string, asked: WhatIfBody, startedAt: string): Promise<WhatIf | null>;
+  get(id: string): Promise<WhatIf | null>;
+  /** Those that are to be worked on, the oldest first. */
+  running(): Promise<WhatIf[]>;
+  /** False where it is no longer running. */
+  progress(id: string, progress: WhatIf['progress']): Promise<boolean>;
+  /** Ends a running one. */
+  finish(id: string, end: Pick<WhatIf, 'status' | 'result' | 'error'>, at: string): Promise<void>;
+}
+
 export interface FilePlace {
   repo: string;
   targetFile: string;
@@ -291,6 +316,7 @@ export const CLOCK = Symbol('Clock');
 export const PROJECTION_NAMES = Symbol('ProjectionNames');
 export const IDS = Symbol('Ids');
 export const REBUILDS = Symbol('RebuildStore');
+export const WHAT_IFS = Symbol('WhatIfStore');
 export const PARKED_EVENTS = Symbol('ParkedEvents');
 export const PROJECTION_ROWS = Symbol('ProjectionRows');
 export const MEASURED_ROWS = Symbol('MeasuredRows');

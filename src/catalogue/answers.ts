@@ -16,6 +16,7 @@ import {
   step,
   verdict,
 } from './primitives.js';
+import { share } from './share.js';
 
 /** A place in a stream: `revision` -1 for an empty one; `commit` is the position that `?after=` takes, null where nothing was stored yet. */
 export const position = z.strictObject({ stream: z.string(), revision: z.number().int(), commit: z.string().nullable() });
@@ -390,6 +391,9 @@ const share = z.strictObject({
   rate: z.number().nullable(),
   interval: z.tuple([z.number(), z.number()]).nullable(),
 });
+export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
+export type AttemptAnswer = z.infer<typeof attemptAnswer>;
+export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;
 const spending = { tokens: z.number().int(), costUsd: z.number() };
 const measuredGroup = z.strictObject({
   dispatches: z.number().int(),
