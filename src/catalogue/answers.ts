@@ -384,16 +384,6 @@ export const problem = z.strictObject({
 });
 
 export type Warning = z.infer<typeof warning>;
-/** A share: `count` of `of`, with Wilson's 95% interval; null where there was nothing to count. */
-const share = z.strictObject({
-  count: z.number().int(),
-  of: z.number().int(),
-  rate: z.number().nullable(),
-  interval: z.tuple([z.number(), z.number()]).nullable(),
-});
-export type OpenDispatchAnswer = z.infer<typeof openDispatchAnswer>;
-export type AttemptAnswer = z.infer<typeof attemptAnswer>;
-export type FrontierOutcomeAnswer = z.infer<typeof frontierOutcomeAnswer>;
 const spending = { tokens: z.number().int(), costUsd: z.number() };
 const measuredGroup = z.strictObject({
   dispatches: z.number().int(),

@@ -7,7 +7,7 @@ import { distinctPatterns } from './learned.js';
 import { decideNext } from './next-step.js';
 import { inForce, type PolicyState } from './policy-in-force.js';
 import { type Context, Recorder } from './recorder.js';
-import { recalibrate } from './settle.js';
+import { calibrateAll, recalibrate } from './settle.js';
 import { emptyState } from './state.js';
 
 /** The rules that recorded attempts are decided by anew. */
@@ -31,8 +31,8 @@ export interface Difference {
 
 type Decided = EventData<'NextStepDecided'>;
 type WhyCleared = Parameters<typeof recalibrate>[1];
-/** Whose signals a command may have changed; null: those of every configuration. */
-type Touched = { configurations: Map<string, string> | null; why: WhyCleared };
+/** Whose signals a command may have changed (null: those of every configuration), and the trials that it may have contradicted. */
+type Touched = { configurations: Map<string, string> | null; why: WhyCleared; contradicts: string[] };
 
 /**
  * One file's stream, folded anew under other rules, beside how it was decided. What was recorded is taken as it is: attempts, verdicts,
@@ -76,10 +76,12 @@ export class Shadow {
     }
   }
 
-  private recalibrated({ configurations, why }: Touched, context: Context): FileEvent[] {
+  /** As live: the configurations in question first, then all of them where a verdict contradicts one of an equal output. */
+  private recalibrated({ configurations, why, contradicts }: Touched, context: Context): FileEvent[] {
     if (configurations === null) return recalibrate(this.state, why, context);
     const recorder = new Recorder(this.state, context);
     for (const [configuration, model] of configurations) recorder.calibrate(configuration, model, why);
+    if (contradicts.some((trial) => this.state.trials.get(trial) === 'both')) calibrateAll(recorder, 'discounted');
     return recorder.events;
   }
 
@@ -163,16 +165,23 @@ function touchedBy(events: FileEvent[]): Touched | null {
   const [first, ...others] = facts.length > 0 ? facts : touched;
   if (first === undefined) return null;
   const all = [first, ...others].map(({ configurations }) => configurations);
-  return { why: first.why, configurations: all.includes(null) ? null : new Map(all.flatMap((some) => [...some!])) };
+  const contradicts = touched.flatMap((touch) => touch.contradicts);
+  return { why: first.why, configurations: all.includes(null) ? null : new Map(all.flatMap((some) => [...some!])), contradicts };
 }
 
 function touchOf(event: FileEvent, decides: boolean): (Touched & { made: boolean }) | null {
-  const touch = (configurations: Touched['configurations'], why: WhyCleared, made = false) => ({ configurations, why, made });
+  const touch = (configurations: Touched['configurations'], why: WhyCleared, made = false) => ({
+    configurations,
+    why,
+    made,
+    contradicts: [],
+  });
   switch (event.type) {
     case 'VerdictReached': {
-      const { seat, configuration, model, verdict } = event.data;
-      if (seat !== 'builder') return null;
-      return touch(decides ? new Map([[configuration, model]]) : null, verdict === 'fail' ? 'discounted' : 'overcome');
+      const { seat, configuration, model, verdict, trial } = event.data;
+      const own = seat === 'builder' ? new Map([[configuration, model]]) : new Map<string, string>();
+      const touched = touch(decides ? own : null, verdict === 'pass' ? 'overcome' : 'discounted');
+      return { ...touched, contradicts: trial === null ? [] : [trial] };
     }
     case 'FailureAttributed':
       return touch(new Map([[event.data.configuration, event.data.model]]), 'overcome');
