@@ -1,10 +1,22 @@
 import { cargo } from './cargo.js';
 import { commandWords, ecosystemsOf } from './command.js';
+import { ctest } from './ctest.js';
 import { againstDiff } from './edited-inputs.js';
 import { excerptOf, sourceExcerptOf } from './excerpt.js';
+import { gcc } from './gcc.js';
 import { git } from './git.js';
+import { gradle } from './gradle.js';
+import { java } from './java.js';
+import { javac } from './javac.js';
+import { junit } from './junit.js';
+import { ld } from './ld.js';
+import { make } from './make.js';
+import { maven } from './maven.js';
+import { nativeCrash } from './native-crash.js';
 import { toLines } from './normalise.js';
+import { shell } from './shell.js';
 import { classifierVersion, failureSignature, infraSignature, signedBy } from './signature.js';
+import { system } from './system.js';
 import { tsc } from './tsc.js';
 import {
   type Classification,
@@ -23,7 +35,23 @@ export { classifierVersion } from './signature.js';
 export type { Classification, ErrorPattern, Evidence, VerifierInput, VerifierRun } from './types.js';
 
 /** Each reads the segments that are its own; a segment may have several (make calling gcc, npm running tsc). */
-const FAMILIES: readonly ToolFamily[] = [cargo, tsc, git];
+const FAMILIES: readonly ToolFamily[] = [
+  cargo,
+  tsc,
+  gcc,
+  ld,
+  make,
+  nativeCrash,
+  ctest,
+  javac,
+  java,
+  junit,
+  maven,
+  gradle,
+  shell,
+  system,
+  git,
+];
 
 const MOST_PATTERNS = 100;
 const MOST_EVIDENCE = 100;

@@ -33,7 +33,7 @@ const CAUSES: readonly (readonly [InfraKind, RegExp])[] = [
   ],
   [
     'dns',
-    /(?:^|\s)\[[56]\] |Could not resolve (?:host|proxy)|failed to resolve address|dns error|failed to lookup address|Name or service not known|Temporary failure in name resolution|nodename nor servname|\bENOTFOUND\b|\bEAI_AGAIN\b/i,
+    /(?:^|\s)\[[56]\] |Could not resolve (?:host|proxy|')|Temporary failure resolving|failed to resolve address|dns error|failed to lookup address|Name or service not known|Temporary failure in name resolution|nodename nor servname|\bENOTFOUND\b|\bEAI_AGAIN\b/i,
   ],
   [
     'connect',

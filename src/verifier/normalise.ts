@@ -24,7 +24,7 @@ const LONGEST_JSON = 4_000_000;
 
 const cut = (line: string): string => {
   if (line.length <= LONGEST_LINE) return line;
-  return line.startsWith('{') && line.length <= LONGEST_JSON ? line : line.slice(0, LONGEST_LINE);
+  return (line.startsWith('{') || line.startsWith('[{')) && line.length <= LONGEST_JSON ? line : line.slice(0, LONGEST_LINE);
 };
 
 /** Prefixes that only log collectors write. Each takes exactly the one space that they put before the tool's own text. */

@@ -53,6 +53,19 @@ const timeoutFinding = (pattern: string, tool: string, test: string | null): Fin
   at: 0,
 });
 
+const crashFinding = (signal: string, tool: string): Finding => ({
+  tool,
+  pattern: `signal_${signal.toLowerCase()}`,
+  code: null,
+  category: 'runtime_crash' satisfies Category,
+  file: null,
+  place: '',
+  identity: `ended by ${signal}`,
+  owner: null,
+  messages: [`ended by ${signal}`],
+  at: 0,
+});
+
 /** A deadline is judged by what the tool was doing when it came. */
 const atDeadline = (reading: Reading, known: boolean): Judgement => {
   const tool = reading.tool ?? '';
@@ -106,5 +119,6 @@ export const judge = (run: VerifierRun, reading: Reading, words: ReadonlySet<str
   // A kill without a word, and nobody says that it was the deadline: the memory, a person, the machine. To be run once more.
   if (signal !== null && STOPPED_FROM_OUTSIDE.has(signal))
     return blocked({ kind: 'killed', tool: reading.tool ?? '', line: `ended by ${signal}`, sure: false }, []);
-  return fail([], [], 'low');
+  // It died of itself, without a word; who did is not told: the program, or the tool that ran it.
+  return fail(signal === null ? [] : [crashFinding(signal, reading.tool ?? '')], [], 'low');
 };

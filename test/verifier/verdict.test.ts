@@ -17,7 +17,7 @@ describe('an unknown tool is judged by its end alone', () => {
     [{ exitCode: null, signal: 'SIGKILL' }, ['blocked', 'killed', [], 'low']],
     [{ exitCode: 137 }, ['blocked', 'killed', [], 'low']],
     [{ exitCode: 124, timedOut: true }, ['fail', null, [], 'low']],
-    [{ exitCode: 139 }, ['fail', null, [], 'low']],
+    [{ exitCode: 139 }, ['fail', null, ['signal_sigsegv'], 'low']],
     [{}, ['fail', null, [], 'low']],
   ])('%j', (input, expected) => {
     expect(of({ tool: 'frob', ...input })).toEqual(expected);
