@@ -71,6 +71,7 @@ import { discounts } from './application/saga/discounts.js';
 import { renames } from './application/saga/renames.js';
 import { sharedFiles } from './application/saga/shared-files.js';
 import { settleWhatIsOverdue } from './application/settle-overdue.js';
+import { TrainingRows } from './application/training-rows.js';
 import type { readEvent } from './catalogue/versions.js';
 import { AuditController } from './http/audit.controller.js';
 import { CommandsController } from './http/commands.controller.js';
@@ -81,6 +82,7 @@ import { ParkedEventsController } from './http/parked-events.controller.js';
 import { PolicyController } from './http/policy.controller.js';
 import { QueriesController } from './http/queries.controller.js';
 import { RebuildsController } from './http/rebuilds.controller.js';
+import { TrainingController } from './http/training.controller.js';
 import { WhatIfController } from './http/what-if.controller.js';
 
 const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured];
@@ -154,7 +156,7 @@ export async function assemble(given: {
       imports: [CqrsModule.forRoot()],
       controllers: [
         ...[AuditController, CommandsController, LateTruthController, EventsController, QueriesController, PolicyController],
-        ...[RebuildsController, ParkedEventsController, WhatIfController, HealthController],
+        ...[RebuildsController, ParkedEventsController, WhatIfController, TrainingController, HealthController],
       ],
       providers: [
         { provide: EVENT_LOG, useValue: log },
@@ -165,6 +167,7 @@ export async function assemble(given: {
         { provide: PROJECTION_NAMES, useValue: projections.map(({ name }) => name) },
         { provide: PROJECTION_ROWS, useValue: rows },
         { provide: READ_MODELS, useValue: readModels },
+        { provide: TrainingRows, useFactory: (payloads: Payloads) => new TrainingRows(readModels, payloads), inject: [Payloads] },
         { provide: MEASURED_ROWS, useValue: new PostgresMeasuredRows(pool, MEASURES) },
         { provide: PARKED_EVENTS, useValue: parked },
         { provide: SagaFollower, useValue: saga },

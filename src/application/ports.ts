@@ -150,6 +150,8 @@ export interface ReadModels {
   page(request: PageRequest): Promise<{ items: Row[]; nextCursor: string | null }>;
   /** The position up to which a projection has seen the log; null: nothing yet. */
   position(projection: string): Promise<string | null>;
+  /** Which of these attempts are in a correction pair. */
+  paired(attemptIds: string[]): Promise<Set<string>>;
   ping(): Promise<void>;
 }
 

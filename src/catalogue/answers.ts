@@ -415,6 +415,22 @@ const comparison = z.strictObject({
   causal: z.boolean(),
   sentence: z.string(),
 });
+const countsByName = z.record(z.string(), z.number().int());
+
+/** `provenance`: for each row, in order, the ids of the verdict events that it rests on. `duplicates` were found, kept or not. */
+export const datasheetAnswer = z.strictObject({
+  set: z.enum(['pairs', 'labels']),
+  filters: z.record(z.string(), z.unknown()),
+  rows: z.number().int(),
+  duplicates: z.number().int(),
+  bySplit: countsByName,
+  byKind: countsByName,
+  byModel: countsByName,
+  provenance: z.array(z.array(z.string())),
+  notes: z.array(z.string()),
+});
+export type DatasheetAnswer = z.infer<typeof datasheetAnswer>;
+
 const finding = z.strictObject({ kind: z.string(), attempts: z.array(z.number().int()), detail: z.string() });
 
 /** `dispatch` is a body for `POST /v1/dispatches`; `structure` is there where it was asked for. */

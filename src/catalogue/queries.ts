@@ -79,11 +79,42 @@ export const histogramsQuery = z.strictObject({
   order: z.enum(['attempts']).optional(),
 });
 
+/** What trainers read: of a pair, and of single attempts with a label. */
+export const pairFormat = z.enum(['trl', 'trl-conversational', 'openrlhf', 'axolotl']);
+export const labelFormat = pairFormat.exclude(['axolotl']);
+export const split = z.enum(['train', 'validation']);
+export type PairFormat = z.infer<typeof pairFormat>;
+export type LabelFormat = z.infer<typeof labelFormat>;
+export type Split = z.infer<typeof split>;
+
+const pairKind = z.enum(['single_pattern', 'multi_pattern', 'self_correction']);
+const ofDataSet = {
+  repo: name.optional(),
+  targetFile: targetFile.optional(),
+  after: ofPage.after,
+  /** Only one side; both without it. */
+  split: split.optional(),
+  validationShare: z
+    .string()
+    .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a share between 0 and 1')
+    .transform(Number)
+    .default(0.1),
+  /** Whether rows whose texts came before are kept. */
+  duplicates: z.stringbool().default(false),
+};
+
+/** `GET /v1/training/pairs` and its datasheet */
+export const trainingPairsQuery = z.strictObject({ ...ofDataSet, kind: pairKind.optional(), format: pairFormat.default('trl') });
+/** `GET /v1/training/labels` and its datasheet */
+export const trainingLabelsQuery = z.strictObject({ ...ofDataSet, format: labelFormat.default('trl') });
+export type TrainingPairsQuery = z.infer<typeof trainingPairsQuery>;
+export type TrainingLabelsQuery = z.infer<typeof trainingLabelsQuery>;
+
 /** `GET /v1/correction-pairs`; `format` says what a line of ndjson looks like. */
 export const correctionPairsQuery = z.strictObject({
   ...ofReadModel,
-  kind: z.enum(['single_pattern', 'multi_pattern', 'self_correction']).optional(),
-  format: z.enum(['trl', 'trl-conversational']).optional(),
+  kind: pairKind.optional(),
+  format: pairFormat.optional(),
 });
 
 /** `GET /v1/dispatches` */

@@ -79,6 +79,16 @@ export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles
     return rows;
   }
 
+  async paired(attemptIds: string[]): Promise<Set<string>> {
+    const [pairs, rejections] = ['pairs', 'rejections'].map((table) => tableName(SCHEMA, 'correction_pairs', table));
+    const { rows } = await this.pool.query(
+      `SELECT id FROM unnest($1::text[]) AS given(id) WHERE EXISTS (SELECT FROM ${pairs} WHERE "chosenAttemptId" = id)
+         OR EXISTS (SELECT FROM ${rejections} WHERE "rejectedAttemptId" = id AND json_array_length(chosen) > 0)`,
+      [attemptIds],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
   async ping(): Promise<void> {
     await this.pool.query('SELECT 1');
   }
