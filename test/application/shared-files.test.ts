@@ -4,6 +4,7 @@ import { FileHistories } from '../../src/application/file-histories.js';
 import { CommandHandling } from '../../src/application/handle-command.js';
 import { Metrics } from '../../src/application/metrics.js';
 import { Policies } from '../../src/application/policies.js';
+import { StoreUnavailable } from '../../src/application/ports.js';
 import { announceDispatch, concludeDispatch } from '../../src/application/shared-files.js';
 import { dispatchIdOf, fileIdOf } from '../../src/domain/ids.js';
 import type { Json } from '../support/api.js';
@@ -60,6 +61,28 @@ describe('two running dispatches that share a file', () => {
     const noted = await eventually(async () => of(await b.events(), 'ForeignDispatchOpened')[0], 'the other file is told');
     expect(noted.data).toMatchObject({ dispatchId, homeFile: targetFile, beside: [] });
     expect((await b.open('u')).warnings).toEqual([expect.objectContaining({ dispatchId })]);
+  });
+
+  test('a store that goes away between opening and telling the other files: no answer, and then under its key the only one', async () => {
+    const [a, b] = files() as [Json, Json];
+    const running = await b.open('u');
+    const { log } = service;
+    const append = log.append.bind(log);
+    log.append = async (stream, ...rest) => {
+      if (stream === streamOf(b)) throw new StoreUnavailable('it is away');
+      return append(stream, ...rest);
+    };
+    const ask = () => service.api.post('/v1/dispatches', a.opening('t', both(a, b)), { headers: { 'idempotency-key': 'away' } });
+    try {
+      expect((await ask()).status).toBe(503);
+    } finally {
+      log.append = append;
+    }
+    service.reports.splice(0);
+    const first = await ask();
+    expect([first.status, first.body.warnings.map(({ dispatchId }: Json) => dispatchId)]).toEqual([201, [running.dispatchId]]);
+    expect((await ask()).body).toEqual(first.body);
+    expect(of(await b.events(), 'ForeignDispatchOpened')).toHaveLength(1);
   });
 
   test('who ended is named no more; one file alone, or the same home, is no reason to warn', async () => {

@@ -16,7 +16,7 @@ import type { Call, FileCommand, Handled } from '../file-command.js';
 import { CommandHandling } from '../handle-command.js';
 import { InfraCommands, Infrastructure } from '../infrastructure.js';
 import { Payloads, type Texts } from '../payloads.js';
-import { IDS, type Ids } from '../ports.js';
+import { IDS, type Ids, StoreUnavailable } from '../ports.js';
 import { announceDispatch } from '../shared-files.js';
 import { warned } from '../warnings.js';
 
@@ -91,7 +91,7 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
       }
   }
 
-  /** The dispatch is open, whatever comes of this: the saga tells the other files what could not be told here. */
+  /** The dispatch is open, whatever comes of this: the saga tells the other files what could not be told here. Throws {@link StoreUnavailable}. */
   private async sharedWith(opened: EventData<'DispatchOpened'>, elsewhere: string[], call: Call, again: boolean): Promise<Warning[]> {
     const { actor, bodyHash, requestId } = call;
     const home = { targetFile: opened.targetFile, beside: elsewhere };
@@ -104,6 +104,8 @@ export class OpenDispatchHandler implements ICommandHandler<OpenDispatchCommand>
         }),
       );
     } catch (error) {
+      // Asked again under its key, the call is to get the first answer: so none is given before it is known.
+      if (error instanceof StoreUnavailable) throw error;
       const why = error instanceof Error ? error.message : String(error);
       return [{ code: 'shared_file_unknown', detail: `who else works on the other files could not be found out: ${why}` }];
     }
