@@ -9,6 +9,7 @@ import { files } from '../projections/files.js';
 import { MEASURES, measured } from '../projections/measured.js';
 import { patterns } from '../projections/patterns.js';
 import { proposals } from '../projections/proposals.js';
+import { signalFirings } from '../projections/signal-firings.js';
 import { signals } from '../projections/signals.js';
 import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
 import { PostgresLeadership } from './adapters/postgres/leadership.js';
@@ -18,6 +19,7 @@ import { createPool } from './adapters/postgres/pool.js';
 import { ProjectionStore } from './adapters/postgres/projection-store.js';
 import { PostgresReadModels } from './adapters/postgres/read-models.js';
 import { PostgresRebuilds } from './adapters/postgres/rebuild-store.js';
+import { PostgresSignalQualityRows } from './adapters/postgres/signal-quality-rows.js';
 import { PostgresSnapshots } from './adapters/postgres/snapshots.js';
 import { PostgresWhatIfs } from './adapters/postgres/what-if-store.js';
 import { AdoptPolicyHandler } from './application/commands/adopt-policy.js';
@@ -52,6 +54,7 @@ import {
   PROJECTION_ROWS,
   READ_MODELS,
   REBUILDS,
+  SIGNAL_QUALITY_ROWS,
   WHAT_IFS,
 } from './application/ports.js';
 import { EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler } from './application/queries/audit.js';
@@ -60,6 +63,7 @@ import { PageOfHandler } from './application/queries/lists.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
 import { MeasurementsHandler } from './application/queries/measurements.js';
 import { PolicyOfRepoHandler } from './application/queries/policy.js';
+import { SignalQualityHandler } from './application/queries/signal-quality.js';
 import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
 import { runRebuilds } from './application/run-rebuilds.js';
@@ -85,7 +89,7 @@ import { RebuildsController } from './http/rebuilds.controller.js';
 import { TrainingController } from './http/training.controller.js';
 import { WhatIfController } from './http/what-if.controller.js';
 
-const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured];
+const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured, signalFirings];
 const clock: Clock = { now: () => new Date().toISOString() };
 const ids: Ids = {
   uuid: randomUUID,
@@ -169,6 +173,7 @@ export async function assemble(given: {
         { provide: READ_MODELS, useValue: readModels },
         { provide: TrainingRows, useFactory: (payloads: Payloads) => new TrainingRows(readModels, payloads), inject: [Payloads] },
         { provide: MEASURED_ROWS, useValue: new PostgresMeasuredRows(pool, MEASURES) },
+        { provide: SIGNAL_QUALITY_ROWS, useValue: new PostgresSignalQualityRows(pool) },
         { provide: PARKED_EVENTS, useValue: parked },
         { provide: SagaFollower, useValue: saga },
         { provide: LiveEvents, useValue: live },
@@ -193,7 +198,7 @@ export async function assemble(given: {
         ...[CorrectVerdictHandler, DiscountEvidenceHandler, WithdrawPairHandler],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,
-        ...[PageOfHandler, MeasurementsHandler, CohortHandler],
+        ...[PageOfHandler, MeasurementsHandler, CohortHandler, SignalQualityHandler],
         ...[StartWhatIfHandler, CancelWhatIfHandler, WhatIfByIdHandler],
         ...[StartRebuildHandler, CancelRebuildHandler, RebuildByIdHandler, RetryParkedHandler],
       ],

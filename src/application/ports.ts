@@ -3,6 +3,7 @@ import type { Metadata } from '../catalogue/metadata.js';
 import type { WhatIfBody, WhatIfResult } from '../catalogue/what-if.js';
 import type { CohortFilter, Reruns } from '../domain/cohorts.js';
 import type { GroupSums, PairCount } from '../domain/measure.js';
+import type { PatternSums, PeriodSums } from '../domain/signal-quality.js';
 
 /** An event that is about to be appended. */
 export interface NewEvent {
@@ -170,6 +171,16 @@ export interface MeasuredRows {
   pairs(filter: MeasuredFilter): Promise<PairCount[]>;
 }
 
+/** Undefined: any. Times are those at which signals were raised, or fired in a dispatch: from `from` on, before `to`. */
+export type SignalQualityFilter = Partial<Record<'repo' | 'model' | 'from' | 'to', string | undefined>>;
+
+/** What signals came to, summed up. */
+export interface SignalQualityRows {
+  patterns(filter: SignalQualityFilter): Promise<PatternSums[]>;
+  /** In the order of time; a week begins on Monday, in UTC. */
+  periods(filter: SignalQualityFilter, period: 'day' | 'week'): Promise<PeriodSums[]>;
+}
+
 export class BadCursor extends Error {
   override name = 'BadCursor';
 }
@@ -318,6 +329,7 @@ export const CLOCK = Symbol('Clock');
 export const PROJECTION_NAMES = Symbol('ProjectionNames');
 export const IDS = Symbol('Ids');
 export const REBUILDS = Symbol('RebuildStore');
+export const SIGNAL_QUALITY_ROWS = Symbol('SignalQualityRows');
 export const WHAT_IFS = Symbol('WhatIfStore');
 export const PARKED_EVENTS = Symbol('ParkedEvents');
 export const PROJECTION_ROWS = Symbol('ProjectionRows');

@@ -1,10 +1,7 @@
-import type { EventData } from '../catalogue/events.js';
+import type { EventData, FileEvent } from '../catalogue/events.js';
 import type { Verdict } from '../catalogue/primitives.js';
 import type { Firings, Side } from '../catalogue/what-if.js';
 import { shareOf } from './statistics.js';
-
-/** A decision as far as it says whether a dispatch goes on with the builder. */
-export type Said = Pick<EventData<'NextStepDecided'>, 'step' | 'rule' | 'inputs'>;
 
 /** How one dispatch went with the builder, and where rules took it away: by how many of its verdicts had come by then. */
 interface DispatchCourse {
@@ -22,40 +19,44 @@ export class FileCourse {
   readonly dispatches = new Map<string, DispatchCourse>();
   readonly signals = { raised: 0, overcome: 0, clearedOtherwise: 0 };
 
-  opened(dispatchId: string, budget: number): void {
-    this.of(dispatchId).budget = budget;
-  }
-
-  /** A builder's verdict, or what one was corrected to. */
-  judged(dispatchId: string, attemptId: string, verdict: Verdict): void {
-    this.of(dispatchId).verdicts.set(attemptId, verdict);
-  }
-
-  corrected(dispatchId: string, attemptId: string, verdict: Verdict): void {
-    const verdicts = this.dispatches.get(dispatchId)?.verdicts;
-    if (verdicts?.has(attemptId)) verdicts.set(attemptId, verdict);
-  }
-
-  /** The first decision that takes a dispatch from the builder counts; without a frontier, that is one to stop. */
-  decided({ step, rule, inputs }: Said): void {
-    if (inputs.command === 'record_frontier_outcome') return;
-    const course = this.of(inputs.dispatchId);
-    const after = course.verdicts.size;
-    if (step === 'escalate' || TAKING_RULES.includes(rule)) course.taken ??= { after, rule };
-    if (SIGNAL_RULES.includes(rule)) course.bySignal ??= { after };
-  }
-
-  raised(): void {
-    this.signals.raised += 1;
-  }
-
-  cleared(reason: EventData<'CalibrationSignalCleared'>['reason']): void {
-    this.signals[reason === 'overcome' ? 'overcome' : 'clearedOtherwise'] += 1;
+  take(event: FileEvent): void {
+    switch (event.type) {
+      case 'DispatchOpened':
+        this.of(event.data.dispatchId).budget = event.data.budget;
+        return;
+      case 'VerdictReached':
+        if (event.data.seat === 'builder') this.of(event.data.dispatchId).verdicts.set(event.data.attemptId, event.data.verdict);
+        return;
+      case 'VerdictCorrected': {
+        const verdicts = this.dispatches.get(event.data.dispatchId)?.verdicts;
+        if (verdicts?.has(event.data.attemptId)) verdicts.set(event.data.attemptId, event.data.verdict);
+        return;
+      }
+      case 'NextStepDecided':
+        this.decided(event.data);
+        return;
+      case 'CalibrationSignalRaised':
+        this.signals.raised += 1;
+        return;
+      case 'CalibrationSignalCleared':
+        this.signals[event.data.reason === 'overcome' ? 'overcome' : 'clearedOtherwise'] += 1;
+        return;
+      default:
+    }
   }
 
   /** The newest failed attempts of a dispatch, oldest first. */
   failuresOf(dispatchId: string): string[] {
     return [...(this.dispatches.get(dispatchId)?.verdicts ?? [])].filter(([, verdict]) => verdict === 'fail').map(([id]) => id);
+  }
+
+  /** The first decision that takes a dispatch from the builder counts; without a frontier, that is one to stop. */
+  private decided({ step, rule, inputs }: EventData<'NextStepDecided'>): void {
+    if (inputs.command === 'record_frontier_outcome') return;
+    const course = this.of(inputs.dispatchId);
+    const after = course.verdicts.size;
+    if (step === 'escalate' || TAKING_RULES.includes(rule)) course.taken ??= { after, rule };
+    if (SIGNAL_RULES.includes(rule)) course.bySignal ??= { after };
   }
 
   private of(dispatchId: string): DispatchCourse {

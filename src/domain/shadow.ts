@@ -49,7 +49,7 @@ export class Shadow {
 
   /** Takes one command more; answers with the decision, where it comes out otherwise. */
   take(command: RecordedCommand): Difference | null {
-    for (const { event } of command.events) countRecorded(this.recorded, event);
+    for (const { event } of command.events) this.recorded.take(event);
     const decided = command.events.find(({ event }) => event.type === 'NextStepDecided')?.event.data as Decided | undefined;
     const base = decided?.basedOn[0]?.revision ?? Number.POSITIVE_INFINITY;
     const facts = command.events.filter(({ event }) => !isMade(event));
@@ -63,7 +63,7 @@ export class Shadow {
   private fold(recorded: FileEvent): void {
     const event = this.rules.patterns === 'primary' ? withPrimary(recorded) : recorded;
     evolve(this.state, event);
-    countRecorded(this.other, event);
+    this.other.take(event);
   }
 
   private calibrate(command: RecordedCommand): void {
@@ -72,7 +72,7 @@ export class Shadow {
     const context = this.contextOf(command);
     for (const event of this.recalibrated(touched, context)) {
       evolve(this.state, event);
-      countRecorded(this.other, event);
+      this.other.take(event);
     }
   }
 
@@ -91,7 +91,7 @@ export class Shadow {
     this.decisions += 1;
     const event = { type: 'NextStepDecided', data: { ...recorded, ...other } } as const;
     evolve(this.state, event);
-    countRecorded(this.other, event);
+    this.other.take(event);
     const same = other.step === recorded.step && other.rule === recorded.rule && other.pattern === recorded.pattern;
     return same ? null : { recorded, other };
   }
@@ -130,30 +130,6 @@ export class Shadow {
 /** Whether an event says what rules made of the facts, and is made anew. */
 function isMade({ type }: FileEvent): boolean {
   return type === 'NextStepDecided' || type === 'CalibrationSignalRaised' || type === 'CalibrationSignalCleared';
-}
-
-function countRecorded(course: FileCourse, event: FileEvent): void {
-  switch (event.type) {
-    case 'DispatchOpened':
-      course.opened(event.data.dispatchId, event.data.budget);
-      return;
-    case 'VerdictReached':
-      if (event.data.seat === 'builder') course.judged(event.data.dispatchId, event.data.attemptId, event.data.verdict);
-      return;
-    case 'VerdictCorrected':
-      course.corrected(event.data.dispatchId, event.data.attemptId, event.data.verdict);
-      return;
-    case 'NextStepDecided':
-      course.decided(event.data);
-      return;
-    case 'CalibrationSignalRaised':
-      course.raised();
-      return;
-    case 'CalibrationSignalCleared':
-      course.cleared(event.data.reason);
-      return;
-    default:
-  }
 }
 
 /** Whose signals a command may have changed, and why they would be cleared; null: it brought nothing that they are computed from. */

@@ -8,14 +8,26 @@ import { Cohort } from '../application/queries/cohorts.js';
 import { PageOf } from '../application/queries/lists.js';
 import { AttemptById, DispatchById, MemoryOfFile } from '../application/queries/live.js';
 import { Measurements } from '../application/queries/measurements.js';
+import { SignalQuality } from '../application/queries/signal-quality.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import * as queries from '../catalogue/queries.js';
+import { type SignalQualityQuery, signalQualityAnswer, signalQualityQuery } from '../catalogue/signal-quality.js';
 import { COHORT_NAMES, isCohort } from '../domain/cohorts.js';
 import { classify } from '../verifier/classify.js';
+import { csvOf } from './csv.js';
 import { trainingLines } from './training-lines.js';
 
 const NDJSON = 'application/x-ndjson';
+const CSV = 'text/csv';
+
+const share = (path: string) => ['count', 'of', 'rate', 'interval.0', 'interval.1'].map((field) => `${path}.${field}`);
+/** The capacity map as a table. */
+const CAPACITY_COLUMNS = [
+  ...['repo', 'model', 'kind', 'pattern', 'code', 'category', 'failed'],
+  ...[...share('overcome'), 'signals.raised', ...share('signals.overcome'), ...share('frontier.passed'), 'frontier.failed'],
+  ...['classification.capacity', 'classification.taskHardness', 'firstSeen', 'lastSeen'],
+];
 
 /** Queries: of the live stream where a decision may rest on them, of read models elsewhere. */
 @ApiTags('queries')
@@ -113,10 +125,24 @@ export class QueriesController {
     return this.queries.execute(new Cohort(name, query));
   }
 
+  @Get('measurements/signals')
+  @ApiOkResponse({ standardSchema: signalQualityAnswer })
+  signalQuality(@Query({ schema: signalQualityQuery }) query: SignalQualityQuery): Promise<object> {
+    return this.queries.execute(new SignalQuality(query));
+  }
+
   @Get('patterns')
   @ApiOkResponse({ standardSchema: answers.page })
-  patterns(@Query({ schema: queries.patternsQuery }) query: queries.PatternsQuery): Promise<object> {
-    return this.queries.execute(new PageOf('patterns', query));
+  async patterns(
+    @Query({ schema: queries.patternsQuery }) query: queries.PatternsQuery,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object | string> {
+    const page = await this.queries.execute(new PageOf('patterns', query));
+    const type = [NDJSON, CSV].find((one) => accept?.includes(one));
+    if (type === undefined) return page;
+    asLines(reply, '/v1/patterns', query, page.nextCursor, type);
+    return type === CSV ? csvOf(page.items, CAPACITY_COLUMNS) : page.items.map((item) => `${JSON.stringify(item)}\n`).join('');
   }
 
   @Post('classify')
@@ -128,8 +154,14 @@ export class QueriesController {
 }
 
 /** Lines leave no room for a cursor: the address of the next page stands in a header. */
-function asLines(reply: FastifyReply, path: string, { after: _after, ...query }: Record<string, unknown>, cursor: string | null): void {
-  reply.type(NDJSON);
+function asLines(
+  reply: FastifyReply,
+  path: string,
+  { after: _after, ...query }: Record<string, unknown>,
+  cursor: string | null,
+  type = NDJSON,
+): void {
+  reply.type(type);
   if (cursor === null) return;
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries({ ...query, cursor })) if (value !== undefined) parameters.set(key, String(value));

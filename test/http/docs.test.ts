@@ -36,6 +36,7 @@ test('every route is listed, and nothing else', () => {
       'POST /v1/classify',
       'GET /v1/measurements',
       'GET /v1/measurements/cohorts/{name}',
+      'GET /v1/measurements/signals',
       'POST /v1/measurements/what-if',
       'GET /v1/measurements/what-if/{id}',
       'DELETE /v1/measurements/what-if/{id}',
