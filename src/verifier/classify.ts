@@ -1,6 +1,7 @@
 import { cargo } from './cargo.js';
 import { commandWords, ecosystemsOf } from './command.js';
 import { ctest } from './ctest.js';
+import { dotnet } from './dotnet.js';
 import { againstDiff } from './edited-inputs.js';
 import { excerptOf, sourceExcerptOf } from './excerpt.js';
 import { gcc } from './gcc.js';
@@ -13,9 +14,13 @@ import { ld } from './ld.js';
 import { make } from './make.js';
 import { maven } from './maven.js';
 import { nativeCrash } from './native-crash.js';
+import { nextest } from './nextest.js';
 import { toLines } from './normalise.js';
+import { php } from './php.js';
+import { ruby } from './ruby.js';
 import { shell } from './shell.js';
 import { classifierVersion, failureSignature, infraSignature, signedBy } from './signature.js';
+import { swift } from './swift.js';
 import { system } from './system.js';
 import { tsc } from './tsc.js';
 import {
@@ -36,6 +41,7 @@ export type { Classification, ErrorPattern, Evidence, VerifierInput, VerifierRun
 
 /** Each reads the segments that are its own; a segment may have several (make calling gcc, npm running tsc). */
 const FAMILIES: readonly ToolFamily[] = [
+  nextest,
   cargo,
   tsc,
   gcc,
@@ -48,6 +54,10 @@ const FAMILIES: readonly ToolFamily[] = [
   junit,
   maven,
   gradle,
+  dotnet,
+  ruby,
+  php,
+  swift,
   shell,
   system,
   git,
@@ -78,14 +88,27 @@ const merge = (into: Reading, from: Reading, offset: number): Reading => ({
   quoted: [],
 });
 
+/** Which lines are in any of the ranges: the ranges of one family do not nest, but many may start on hostile text. */
+const linesOf = (ranges: Reading['quoted'], length: number): Uint8Array => {
+  const marked = new Uint8Array(length);
+  let end = 0;
+  for (const [from, to] of ranges) {
+    marked.fill(1, Math.max(from, Math.min(end, to)), to);
+    end = Math.max(end, to);
+  }
+  return marked;
+};
+
 /** What a family read on lines that another knows as a test's or a program's words is a quotation. */
-const withoutQuotations = (readings: readonly Reading[]): Reading[] =>
-  readings.map((reading) => {
-    const quoted = readings.flatMap((other) => (other === reading ? [] : other.quoted));
-    if (quoted.length === 0) return reading;
-    const isOwn = (at: number | undefined) => at === undefined || !quoted.some(([from, to]) => at >= from && at < to);
+const withoutQuotations = (readings: readonly Reading[], length: number): Reading[] => {
+  const quoting = readings.filter(({ quoted }) => quoted.length > 0).map((by) => ({ by, marked: linesOf(by.quoted, length) }));
+  if (quoting.length === 0) return [...readings];
+  return readings.map((reading) => {
+    const others = quoting.filter(({ by }) => by !== reading);
+    const isOwn = (at: number | undefined) => at === undefined || !others.some(({ marked }) => marked[at] === 1);
     return { ...reading, findings: reading.findings.filter(({ at }) => isOwn(at)), infra: reading.infra.filter(({ at }) => isOwn(at)) };
   });
+};
 
 /** All that a segment holds, by whichever tools wrote it; findings in the order of the text. */
 const readSegment = (segment: readonly string[], words: ReadonlySet<string>, ecosystems: ReturnType<typeof ecosystemsOf>): Reading => {
@@ -94,7 +117,7 @@ const readSegment = (segment: readonly string[], words: ReadonlySet<string>, eco
     const foreign = ecosystems !== null && family.ecosystem !== undefined && !ecosystems.has(family.ecosystem);
     if (family.owns(words, foreign ? [] : segment)) readings.push(family.read(segment, words));
   }
-  const read = withoutQuotations(readings).reduce((all, reading) => merge(all, reading, 0), emptyReading(null));
+  const read = withoutQuotations(readings, segment.length).reduce((all, reading) => merge(all, reading, 0), emptyReading(null));
   return { ...read, findings: read.findings.sort((a, b) => a.at - b.at) };
 };
 

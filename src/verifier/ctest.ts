@@ -100,7 +100,7 @@ const read = (lines: readonly string[]): Reading => {
     reading.activity = 'test';
     reading.runningTest = (running as { name: string }).name;
   }
-  reading.findings.push(...failed.values());
+  reading.findings = reading.findings.concat([...failed.values()]);
   if (failed.size > 0) reading.summary = 'failed';
   return reading;
 };

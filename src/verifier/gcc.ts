@@ -185,7 +185,7 @@ const read = (lines: readonly string[], words: ReadonlySet<string>): Reading => 
       const user = SYSTEM.test(head.file ?? '') ? (from ?? after.find((file) => file !== undefined && !SYSTEM.test(file)) ?? null) : null;
       reading.findings.push(findingOf(tool, { ...head, from: user }, at));
       from = null;
-    } else if (isJson(line)) reading.findings.push(...readJson(line, tool, at));
+    } else if (isJson(line)) reading.findings = reading.findings.concat(readJson(line, tool, at));
     else {
       const driver = DRIVER.exec(line.slice(0, 2_000));
       if (driver?.[2] === undefined || /^(?:ld (?:returned|terminated)|linker command failed|unable to execute)/.test(driver[2])) return;

@@ -103,8 +103,8 @@ const read = (lines: readonly string[]): Reading => {
     if (GRADLE_DONE.test(line)) reading.summary = 'failed';
   }
   reading.runningTest = running;
-  reading.findings.push(...failed.map((each) => findingOf(each, lines)));
-  if (reading.findings.length === 0) reading.findings.push(...listedIn(lines));
+  reading.findings = reading.findings.concat(failed.map((each) => findingOf(each, lines)));
+  if (reading.findings.length === 0) reading.findings = reading.findings.concat(listedIn(lines));
   if (reading.findings.length > 0) reading.summary = 'failed';
   return reading;
 };

@@ -62,7 +62,13 @@ const testFinding = (
   at,
 });
 
-const findingsOfTest = (test: string, block: readonly string[], inline: Panic | null, at: number, binary: string | null): Finding[] => {
+export const findingsOfTest = (
+  test: string,
+  block: readonly string[],
+  inline: Panic | null,
+  at: number,
+  binary: string | null,
+): Finding[] => {
   const doctest = DOCTEST.test(test);
   if (doctest && block.some((line) => line.startsWith("Couldn't compile the test."))) {
     const compile = block.flatMap((line, index) => {

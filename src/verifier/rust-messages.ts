@@ -60,5 +60,5 @@ export const nameOfLint = (lint: string): Named => {
 
 /** Words that close a run; each is said of other errors, and is none itself. */
 const CLOSING =
-  /^(?:aborting due to |could not compile |could not document |test failed, to rerun|doctest failed, to rerun|bench failed|\d+ targets? failed|build failed|Recipe |unused lint check|\d+ errors? emitted|some errors occurred)/;
+  /^(?:aborting due to |could not compile |could not document |test failed, to rerun|test run failed|no tests to run|doctest failed, to rerun|bench failed|\d+ targets? failed|build failed|Recipe |unused lint check|\d+ errors? emitted|some errors occurred)/;
 export const isClosing = (message: string): boolean => CLOSING.test(message);

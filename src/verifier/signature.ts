@@ -3,7 +3,7 @@ import { baseName } from './normalise.js';
 import type { Finding, InfraKind } from './types.js';
 
 /** Raised with every change that gives an old output another verdict, pattern or signature: a re-measurement lays two versions side by side. */
-export const classifierVersion = '1';
+export const classifierVersion = '2';
 
 export const shortHash = (text: string, length: number): string => createHash('sha256').update(text).digest('hex').slice(0, length);
 

@@ -142,3 +142,8 @@ export const emptyReading = (tool: string | null): Reading => ({
   summary: null,
   quoted: [],
 });
+
+type Known = Pick<Finding, 'tool' | 'pattern' | 'category' | 'identity' | 'messages' | 'at'>;
+
+/** A finding without a code, a place or an owner, but for what is given. */
+export const findingWith = (known: Known & Partial<Finding>): Finding => ({ code: null, file: null, place: '', owner: null, ...known });
