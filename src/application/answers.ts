@@ -45,11 +45,15 @@ export async function proposalOf(proposal: PendingProposal, targetFile: string, 
   return { proposalId, taskId, targetFile, files, seat, output, diff, status: 'pending' as const, stagedAt, baseHash };
 }
 
+/** Patterns that a hint lists, the most telling ones. */
+const MOST_PATTERNS = 100;
+
 /** A hint as callers see it; in a dispatch that carries no history its text is empty. */
 export function hintOf(hint: Hint, carried = true) {
   const signals = hint.signals.map(({ kind, pattern, occurrences }) => ({ kind, pattern, occurrences }));
   const frontier = hint.frontier.map(({ pattern, verdict, classification }) => ({ pattern, verdict, classification }));
-  return { ...hint, text: carried ? hint.text : '', signals, frontier };
+  const patterns = hint.patterns.slice(0, MOST_PATTERNS).map((pattern) => ({ ...pattern, evidence: [...pattern.evidence] }));
+  return { ...hint, text: carried ? hint.text : '', patterns, signals, frontier };
 }
 
 /** Of which other files' streams a file has learned, and how far. */

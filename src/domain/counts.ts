@@ -1,6 +1,6 @@
 import { patternKey } from '../catalogue/primitives.js';
 import { addFailure, dropFailures, noEvidence, overcome } from './evidence.js';
-import { addToHistogram, countLearned, frontierKey } from './learned.js';
+import { addToHistogram, countLearned, frontierKey, seenIn } from './learned.js';
 import { type AttemptState, emptyState, type FileState, type LearnedEvent, type TaskState } from './state.js';
 import { tryOnce } from './trials.js';
 
@@ -115,7 +115,7 @@ function countPass(state: FileState, attempt: AttemptState): void {
 function countFailure(state: FileState, attempt: AttemptState): void {
   const { taskId, patterns, trial } = attempt;
   if (trial === null || state.trials.get(trial) !== 'both') addEvidence(state, attempt);
-  for (const pattern of patterns) addToHistogram(state.histogram, pattern, 1);
+  for (const pattern of patterns) addToHistogram(state.histogram, seenIn(attempt, pattern));
   updateTask(state, taskId, (task) => ({ failedPatterns: new Set([...task.failedPatterns, ...patterns.map(patternKey)]) }));
 }
 

@@ -19,7 +19,9 @@ export function legacyOf(state: FileState, file: string, upToRevision: number): 
   const own: [string, Results & { upToRevision: number }] = [file, { ...state, upToRevision }];
   const origins = [...[...state.inherited].slice(1 - MOST.files), own];
   const results = origins.map(([name, { counted, builder, attributed, histogram, upToRevision: upTo }]) => {
-    const frequent = [...histogram.values()].sort((a, b) => a.attempts - b.attempts);
+    const frequent = [...histogram.values()]
+      .sort((a, b) => a.attempts - b.attempts)
+      .map(({ newest: _newest, lastAt: _lastAt, ...entry }) => entry);
     return { file: name, upToRevision: upTo, counted, builder, attributed, histogram: lastOf(frequent, MOST.patterns / origins.length) };
   });
   const allFailures = [...state.evidence].flatMap(([configuration, { model, failures, tallies }]) =>

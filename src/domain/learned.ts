@@ -4,6 +4,9 @@ import { addFailure, noEvidence, overcome, withdraw } from './evidence.js';
 import { fileIdOf, fileStream, streamOfId } from './ids.js';
 import type { FileState, HistogramEntry, LearnedEvent, Results } from './state.js';
 
+/** Attempts that an entry of the histogram names. */
+const NEWEST_KEPT = 5;
+
 /** A task is one of its home: the same name at two homes is two tasks. No name holds the separator. */
 export function taskAtHome(homeFile: string, taskId: string): string {
   return `${homeFile}\0${taskId}`;
@@ -34,7 +37,7 @@ export function resultsOf(state: FileState): Results {
     total.counted += counted;
     total.attributed += attributed;
     for (const verdict of ['pass', 'fail', 'blocked'] as const) total.builder[verdict] += builder[verdict];
-    for (const entry of histogram.values()) addToHistogram(total.histogram, entry, entry.attempts);
+    for (const entry of histogram.values()) addToHistogram(total.histogram, entry);
   }
   return total;
 }
@@ -51,14 +54,28 @@ export function distinctPatterns(patterns: ErrorPattern[]): ErrorPattern[] {
 }
 
 /** Entries are replaced, not changed: forks share them. */
-export function addToHistogram(
-  histogram: Map<string, HistogramEntry>,
-  pattern: Pick<ErrorPattern, 'pattern' | 'code' | 'category'>,
-  attempts: number,
-): void {
+export function addToHistogram(histogram: Map<string, HistogramEntry>, entry: HistogramEntry): void {
+  const key = patternKey(entry);
+  const { pattern, code, category, attempts, newest, lastAt } = histogram.get(key) ?? { ...entry, attempts: 0, newest: [], lastAt: null };
+  histogram.set(key, {
+    ...{ pattern, code, category, attempts: attempts + entry.attempts },
+    newest: [...newest, ...entry.newest].slice(-NEWEST_KEPT),
+    lastAt: lastAt === null || (entry.lastAt !== null && entry.lastAt > lastAt) ? entry.lastAt : lastAt,
+  });
+}
+
+/** One failed attempt's entry for one of its patterns. */
+export function seenIn({ attemptId, at }: { attemptId: string; at: string }, { pattern, code, category }: ErrorPattern): HistogramEntry {
+  return { pattern, code, category, attempts: 1, newest: [attemptId], lastAt: at };
+}
+
+/** Takes an attempt's part in an entry back. When it was seen last stays as it was. */
+function takeBack(histogram: Map<string, HistogramEntry>, pattern: ErrorPattern, attemptId: string): void {
   const key = patternKey(pattern);
-  const { pattern: label, code, category, attempts: before } = histogram.get(key) ?? { ...pattern, attempts: 0 };
-  if (before + attempts > 0) histogram.set(key, { pattern: label, code, category, attempts: before + attempts });
+  const entry = histogram.get(key);
+  if (entry === undefined) return;
+  if (entry.attempts > 1)
+    histogram.set(key, { ...entry, attempts: entry.attempts - 1, newest: entry.newest.filter((id) => id !== attemptId) });
   else histogram.delete(key);
 }
 
@@ -77,7 +94,7 @@ function attributed(state: FileState, data: EventData<'FailureAttributed'>, revi
   addFailure(evidence, failure, patterns);
   state.evidence.set(configuration, evidence);
   state.attributed += 1;
-  for (const pattern of distinctPatterns(patterns)) addToHistogram(state.histogram, pattern, 1);
+  for (const pattern of distinctPatterns(patterns)) addToHistogram(state.histogram, seenIn(data, pattern));
 }
 
 function withdrawn(state: FileState, { attemptId, homeFile, taskId, configuration, reason, patterns }: EventData<'AttributionWithdrawn'>) {
@@ -88,7 +105,7 @@ function withdrawn(state: FileState, { attemptId, homeFile, taskId, configuratio
   }
   if (evidence !== undefined) withdraw(evidence, attemptId);
   state.attributed -= 1;
-  for (const pattern of distinctPatterns(patterns)) addToHistogram(state.histogram, pattern, -1);
+  for (const pattern of distinctPatterns(patterns)) takeBack(state.histogram, pattern, attemptId);
 }
 
 /**
@@ -99,7 +116,7 @@ function inherited(state: FileState, data: EventData<'HistoryInherited'>, revisi
   const { repo, targetFile, results, failures, tasks, frontier } = data;
   for (const { file, upToRevision, counted, builder, attributed: fromHomes, histogram } of results) {
     if (file === targetFile || (state.inherited.get(file)?.upToRevision ?? -1) >= upToRevision) continue;
-    const entries = new Map(histogram.map((entry) => [patternKey(entry), entry]));
+    const entries = new Map(histogram.map((entry) => [patternKey(entry), { ...entry, newest: [], lastAt: null }]));
     state.inherited.set(file, { upToRevision, counted, builder, attributed: fromHomes, histogram: entries });
   }
   const own = fileStream(fileIdOf(repo, targetFile));

@@ -112,6 +112,10 @@ export interface TaskState {
 
 export interface HistogramEntry extends Omit<ErrorPattern, 'file'> {
   attempts: number;
+  /** The newest attempts that failed with it, oldest first; none of what a rename brought along. */
+  newest: readonly string[];
+  /** When it was seen last; null where only a rename told of it. */
+  lastAt: string | null;
 }
 
 export interface RaisedSignal {

@@ -235,3 +235,38 @@ describe('what the frontier solved', () => {
     expect(textOf(file)).toBe('');
   });
 });
+
+describe('a hint that ages and explains itself', () => {
+  it('links each pattern to the newest attempts that failed with it', () => {
+    const file = new FileHistory();
+    file.failedBefore('t', Array(7).fill('E0308'));
+    const [pattern] = file.hint().patterns;
+    const attempts = [...file.state.attempts.keys()];
+    expect(pattern).toMatchObject({ code: 'E0308', occurrences: 7, evidence: attempts.slice(-5), overcome: false, old: false });
+  });
+
+  it('marks what was overcome, and what was not seen for 30 days', () => {
+    const file = new FileHistory();
+    file.failedBefore('a', ['E0106']);
+    file.failedBefore('b', ['E0308']);
+    file.attempt(file.open({ task: 'a' }), pass());
+    expect(textOf(file)).toContain('Overcome since: E0106.');
+    expect(textOf(file)).not.toContain('30 days');
+    file.seconds += 31 * 24 * 3_600;
+    expect(textOf(file)).toContain('Not seen for over 30 days: E0106, E0308.');
+    expect(file.hint().patterns.map(({ code, overcome, old }) => [code, overcome, old])).toEqual([
+      ['E0106', true, true],
+      ['E0308', false, true],
+    ]);
+  });
+
+  it('stays short on a file with a thousand patterns', () => {
+    const file = new FileHistory();
+    const dispatch = file.open({ budget: 1_000 });
+    for (let n = 0; n < 300; n += 1) file.attempt(dispatch, fail(...[0, 1, 2].map((k) => `tool_error_${n}_${k}`)));
+    const { text, patterns } = file.hint();
+    expect(patterns).toHaveLength(900);
+    expect(text).toContain(' and 888 more.');
+    expect(text.length).toBeLessThan(2_000);
+  });
+});
