@@ -34,8 +34,12 @@ import { RetryParkedHandler, retryParkedAtStart } from './application/commands/r
 import { AbandonDispatchHandler, HeartbeatHandler, ResolveProposalHandler } from './application/commands/settle.js';
 import { CancelWhatIfHandler, StartWhatIfHandler, WhatIfByIdHandler } from './application/commands/what-if.js';
 import { WithdrawPairHandler } from './application/commands/withdraw-pair.js';
+import { LogExport } from './application/export-log.js';
 import { FileHistories } from './application/file-histories.js';
 import { CommandHandling } from './application/handle-command.js';
+import { ClaimImport } from './application/import-claims.js';
+import { LogImport } from './application/import-log.js';
+import { Imports, StillWhileImporting } from './application/imports.js';
 import { InfraCommands, Infrastructure } from './application/infrastructure.js';
 import { LiveEvents } from './application/live-events.js';
 import { Metrics } from './application/metrics.js';
@@ -87,6 +91,7 @@ import { PolicyController } from './http/policy.controller.js';
 import { QueriesController } from './http/queries.controller.js';
 import { RebuildsController } from './http/rebuilds.controller.js';
 import { TrainingController } from './http/training.controller.js';
+import { TransferController } from './http/transfer.controller.js';
 import { WhatIfController } from './http/what-if.controller.js';
 
 const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured, signalFirings];
@@ -133,9 +138,10 @@ export async function assemble(given: {
   const payloads = new Payloads(log, given.payloadLimit);
   const histories = new FileHistories(log, snapshots, metrics, report);
   const policies = new Policies(log);
-  const handling = new CommandHandling(log, histories, policies, clock, ids, metrics);
+  const imports = new Imports(log, clock);
+  const handling = new CommandHandling(log, histories, policies, clock, ids, metrics, imports);
   const infrastructure = new Infrastructure(log);
-  const infraCommands = new InfraCommands(log, clock, ids);
+  const infraCommands = new InfraCommands(log, clock, ids, imports);
   const reactions = [
     ...[sharedFiles(handling, histories), attribution(handling, histories, policies, log), renames(handling, histories, log)],
     breaker(infrastructure, infraCommands, policies),
@@ -144,11 +150,12 @@ export async function assemble(given: {
   const parked = new PostgresParkedEvents(pool);
   const saga = new SagaFollower({ handling, checkpoints: readModels, parked, reactions });
   const live = new LiveEvents(log, report);
+  const exporting = new LogExport(log);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
   const [stale] = await Promise.all([rows.prepare(), log.ping()]);
-  await Promise.all([snapshots.prepare(), rebuilds.prepare(), whatIfs.prepare()]);
+  await Promise.all([snapshots.prepare(), rebuilds.prepare(), whatIfs.prepare(), imports.look()]);
   if (stale.length > 0)
     await rebuilds.createUnlessRunning(
       stale.map(({ name }) => name),
@@ -160,7 +167,7 @@ export async function assemble(given: {
       imports: [CqrsModule.forRoot()],
       controllers: [
         ...[AuditController, CommandsController, LateTruthController, EventsController, QueriesController, PolicyController],
-        ...[RebuildsController, ParkedEventsController, WhatIfController, TrainingController, HealthController],
+        ...[RebuildsController, TransferController, ParkedEventsController, WhatIfController, TrainingController, HealthController],
       ],
       providers: [
         { provide: EVENT_LOG, useValue: log },
@@ -183,8 +190,11 @@ export async function assemble(given: {
         { provide: Policies, useValue: policies },
         { provide: Infrastructure, useValue: infrastructure },
         { provide: InfraCommands, useValue: infraCommands },
-        { provide: PolicyCommands, useValue: new PolicyCommands(log, clock, ids) },
+        { provide: PolicyCommands, useValue: new PolicyCommands(log, clock, ids, imports) },
         { provide: Payloads, useValue: payloads },
+        { provide: LogExport, useValue: exporting },
+        { provide: LogImport, useValue: new LogImport(log, imports) },
+        { provide: ClaimImport, useValue: new ClaimImport(handling, histories, payloads, log) },
         ...[
           CarryForwardHandler,
           OpenDispatchHandler,
@@ -209,10 +219,10 @@ export async function assemble(given: {
         metrics.leading.set(1);
         await Promise.all([
           follows && retryParkedAtStart({ log, rows, saga }, leading, report),
-          runFollowers(log, [projectionFollower(rows), ...(follows ? [saga] : [])], leading, report),
+          runFollowers(log, [projectionFollower(rows), ...(follows ? [new StillWhileImporting(saga, imports)] : [])], leading, report),
           runRebuilds({ log, rebuilds, clock, report }, leading),
           runWhatIfs({ log, payloads, policies, infrastructure, whatIfs, clock, report }, leading),
-          follows && settleWhatIsOverdue({ handling, parked, overdueFiles: readModels, clock }, leading, report),
+          follows && settleWhatIsOverdue({ handling, parked, overdueFiles: readModels, clock, imports }, leading, report),
         ]);
         metrics.leading.set(0);
       });
@@ -220,6 +230,7 @@ export async function assemble(given: {
     drain: () => {
       histories.close();
       void live.close();
+      exporting.close();
     },
     close: async () => {
       stopping.abort();

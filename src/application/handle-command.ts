@@ -7,6 +7,7 @@ import { NotFound } from './errors.js';
 import type { FileCommand, Handled } from './file-command.js';
 import type { FileHistories } from './file-histories.js';
 import { type FileHistory, fold, type Position, positionOf } from './file-history.js';
+import type { Imports } from './imports.js';
 import type { Metrics } from './metrics.js';
 import type { Policies } from './policies.js';
 import { type Clock, type EventLog, type Ids, StoreUnavailable, WrongRevision } from './ports.js';
@@ -29,10 +30,12 @@ export class CommandHandling {
     private readonly clock: Clock,
     private readonly ids: Ids,
     private readonly metrics: Metrics,
+    private readonly imports: Imports,
   ) {}
 
-  /** Throws what the command's steps throw, {@link NotFound}, {@link KeyReused} and {@link StoreUnavailable}. */
-  handle<S>(command: FileCommand<S>): Promise<Handled<S>> {
+  /** Throws what the command's steps throw, {@link NoRoom} during an import, {@link NotFound}, {@link KeyReused} and {@link StoreUnavailable}. */
+  async handle<S>(command: FileCommand<S>): Promise<Handled<S>> {
+    this.imports.refuse();
     return this.histories.turn(command.stream, () => this.inTurn(command));
   }
 

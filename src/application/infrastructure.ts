@@ -2,6 +2,7 @@ import type { InfraEvent } from '../catalogue/events.js';
 import { infraStream } from '../domain/ids.js';
 import { evolveInfra, type InfraState, noInfraTrouble } from '../domain/infra-breaker.js';
 import type { Context } from '../domain/recorder.js';
+import type { Imports } from './imports.js';
 import type { Clock, EventLog, Ids } from './ports.js';
 import { RepoCommands } from './repo-commands.js';
 import { type RepoStream, RepoStreams } from './repo-streams.js';
@@ -22,7 +23,7 @@ export class Infrastructure extends RepoStreams<InfraEvent, InfraState> {
 }
 
 export class InfraCommands extends RepoCommands<InfraEvent, InfraState> {
-  constructor(log: EventLog, clock: Clock, ids: Ids) {
-    super(log, INFRA_STREAM, clock, ids);
+  constructor(log: EventLog, clock: Clock, ids: Ids, imports: Imports) {
+    super(log, INFRA_STREAM, clock, ids, imports);
   }
 }

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events';
 import type { AnvilEvent } from '../catalogue/events.js';
 import { readWritten } from '../catalogue/versions.js';
-import { FOLLOWED_STREAMS } from '../domain/ids.js';
+import { FOLLOWED_STREAMS, INFRA_STREAMS } from '../domain/ids.js';
 import { InvalidField, NoRoom } from './errors.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { type EventLog, isUnread, type LogEntry, type StoredEvent } from './ports.js';
 import { keepGoing, pause } from './timing.js';
 
 /** Streams whose events are told; the texts in `payload-` streams are not. */
-const TOLD = [...FOLLOWED_STREAMS, 'infra-'];
+const TOLD = [...FOLLOWED_STREAMS, INFRA_STREAMS];
 /**
  * How many may listen at a time: each holds a connection of its own. And how many of the newest events are kept for all of them
  * together, with their size in characters: who is further behind reads the log.

@@ -3,6 +3,7 @@ import { chained } from './command-events.js';
 import { KeyReused } from './errors.js';
 import type { Call } from './file-command.js';
 import type { Position } from './file-history.js';
+import type { Imports } from './imports.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { type Clock, type EventLog, type Ids, type StoredEvent, StoreUnavailable, WrongRevision } from './ports.js';
 import type { RepoState, RepoStream } from './repo-streams.js';
@@ -28,13 +29,15 @@ export class RepoCommands<E extends AnvilEvent, S extends RepoState> {
     private readonly kind: RepoStream<E, S>,
     private readonly clock: Clock,
     private readonly ids: Ids,
+    private readonly imports: Imports,
   ) {}
 
   /**
-   * Throws what `decide` throws, {@link KeyReused} and {@link StoreUnavailable}. No events: nothing changes. `commandId` is given where it
+   * Throws what `decide` throws, {@link NoRoom} during an import, {@link KeyReused} and {@link StoreUnavailable}. No events: nothing changes. `commandId` is given where it
    * must be the same each time that the command is made: then it counts once.
    */
-  handle(repo: string, call: Call, decide: (state: S, now: string) => E[], commandId = this.ids.uuid()): Promise<RepoHandled<S>> {
+  async handle(repo: string, call: Call, decide: (state: S, now: string) => E[], commandId = this.ids.uuid()): Promise<RepoHandled<S>> {
+    this.imports.refuse();
     return this.queue.run(repo, () => this.inTurn(repo, call, decide, commandId));
   }
 

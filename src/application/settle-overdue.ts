@@ -1,6 +1,7 @@
 import { fileIdOf, fileStream, uuidOf } from '../domain/ids.js';
 import { settleOverdue } from '../domain/settle.js';
 import type { CommandHandling } from './handle-command.js';
+import type { Imports } from './imports.js';
 import { type Clock, type FilePlace, type OverdueFiles, type ParkedEvents, UnreadableStream } from './ports.js';
 import { messageOf, passes, SAGA } from './run-saga.js';
 import { SAGA_CALL } from './saga/reaction.js';
@@ -16,6 +17,7 @@ interface Parts {
   parked: ParkedEvents;
   overdueFiles: OverdueFiles;
   clock: Clock;
+  imports: Imports;
 }
 
 /**
@@ -23,7 +25,7 @@ interface Parts {
  * cannot be read or decided on is parked or said, and left alone for a while; the others go on.
  */
 export async function settleWhatIsOverdue(
-  { handling, parked, overdueFiles, clock }: Parts,
+  { handling, parked, overdueFiles, clock, imports }: Parts,
   signal: AbortSignal,
   report: (message: string) => void,
 ): Promise<void> {
@@ -45,14 +47,18 @@ export async function settleWhatIsOverdue(
       leftAlone.set(stream, performance.now() + LEAVE_ALONE_MS);
     }
   };
+  const settleAll = async () => {
+    let last: FilePlace | null = null;
+    do {
+      const files: FilePlace[] = await overdueFiles.overdue(clock.now(), FILES_AT_A_LOOK, last);
+      for (const file of files) await settle(file);
+      last = files.length < FILES_AT_A_LOOK ? null : files.at(-1)!;
+    } while (last !== null && !signal.aborted);
+  };
   await keepGoing('the look for overdue leases and proposals', signal, report, async () => {
     while (!signal.aborted) {
-      let last: FilePlace | null = null;
-      do {
-        const files: FilePlace[] = await overdueFiles.overdue(clock.now(), FILES_AT_A_LOOK, last);
-        for (const file of files) await settle(file);
-        last = files.length < FILES_AT_A_LOOK ? null : files.at(-1)!;
-      } while (last !== null && !signal.aborted);
+      // What is overdue in an export was settled where it comes from, or will be when all of it is here.
+      if (!imports.unfinished) await settleAll();
       await pause(LOOK_EVERY_MS, signal);
     }
   });

@@ -351,6 +351,19 @@ export const verifyAnswer = z.strictObject({
   ),
 });
 
+/**
+ * Of an import, by its kind: how many lines it had, how many events (or claims) they held, how many of these were stored now and how
+ * many were there before. `commit` is the position that read models have to have seen to show all of it.
+ */
+export const importAnswer = z.strictObject({
+  format: z.enum(['export', 'claims']),
+  lines: z.number().int(),
+  read: z.number().int(),
+  stored: z.number().int(),
+  found: z.number().int(),
+  commit: z.string().nullable(),
+});
+
 const differing = z.strictObject({ rows: z.number().int(), samples: z.array(z.unknown()) });
 
 /** A rebuild of read models. `fraction` of the log's positions is done; `differences` where a comparison was asked for. */
@@ -488,4 +501,5 @@ export type PolicyAnswer = z.infer<typeof policyAnswer>;
 export type StoryAnswer = z.infer<typeof storyAnswer>;
 export type VerifyAnswer = z.infer<typeof verifyAnswer>;
 export type RetryParkedAnswer = z.infer<typeof retryParkedAnswer>;
+export type ImportAnswer = z.infer<typeof importAnswer>;
 export type RebuildAnswer = z.infer<typeof rebuildAnswer>;

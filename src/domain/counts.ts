@@ -9,9 +9,8 @@ const newTask: TaskState = { failedPatterns: new Set(), frontierFailures: new Ma
 /** Counts one attempt's verdict into everything that calibration and hints are computed from. */
 export function countVerdict(state: FileState, attempt: AttemptState): void {
   if (attempt.verdict === 'blocked') {
-    const infraKind = attempt.infraKind ?? 'unknown';
-    const before = state.blockedRun?.infraKind === infraKind ? state.blockedRun.length : 0;
-    state.blockedRun = { infraKind, length: before + 1, lastAt: attempt.at };
+    // When an imported one was blocked is not known: it is no reason to wait now.
+    if (!attempt.imported) countBlocked(state, attempt);
   } else {
     state.counted += 1;
     state.blockedRun = null;
@@ -25,6 +24,12 @@ export function countVerdict(state: FileState, attempt: AttemptState): void {
   if (attempt.verdict !== 'blocked') countForDispatch(state, attempt);
   if (attempt.verdict === 'pass') countPass(state, attempt);
   if (attempt.verdict === 'fail') countFailure(state, attempt);
+}
+
+function countBlocked(state: FileState, { infraKind: kind, at }: AttemptState): void {
+  const infraKind = kind ?? 'unknown';
+  const before = state.blockedRun?.infraKind === infraKind ? state.blockedRun.length : 0;
+  state.blockedRun = { infraKind, length: before + 1, lastAt: at };
 }
 
 /** Counts all attempts again, and what came from other files, in the order in which it came. */

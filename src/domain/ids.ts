@@ -21,16 +21,22 @@ export function fileStream(fileId: string): string {
 /** How the names of all policy streams begin. */
 export const POLICY_STREAMS = 'policy-';
 
+/** How the names of all infrastructure streams begin. */
+export const INFRA_STREAMS = 'infra-';
+
+/** Where the log says that it is being filled from an export. */
+export const IMPORT_STREAM = 'import-log';
+
 /** The streams whose events projections and the saga see. */
-export const FOLLOWED_STREAMS: readonly string[] = [FILE_STREAMS, POLICY_STREAMS];
+export const FOLLOWED_STREAMS: readonly string[] = [FILE_STREAMS, POLICY_STREAMS, IMPORT_STREAM];
+
+/** The streams that an export holds. */
+export const EXPORTED_STREAMS: readonly string[] = [FILE_STREAMS, POLICY_STREAMS, INFRA_STREAMS, 'payload-'];
 
 /** Where the policies of a repo lie, and which evidence is discounted. */
 export function policyStream(repo: string): string {
   return `${POLICY_STREAMS}${repo}`;
 }
-
-/** How the names of all infrastructure streams begin. */
-export const INFRA_STREAMS = 'infra-';
 
 /** Where it is seen whether infrastructure holds up all files of a repo. */
 export function infraStream(repo: string): string {

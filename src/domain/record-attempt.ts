@@ -161,7 +161,7 @@ function outcomeAfterFrontier(decision: Decided): Outcome {
  * What a frontier outcome followed from: where it was asked for, what that decision named; else a live signal that the task is part of,
  * by this dispatch or an earlier one; else nothing.
  */
-function whatLedTo(state: FileState, dispatch: DispatchState, context: Context): LedBy | null {
+export function whatLedTo(state: FileState, dispatch: DispatchState, context: Context): LedBy | null {
   const { last } = dispatch;
   if (last?.step === 'escalate') {
     if (last.rule !== 'repeated_signature') return ledBySignal(last.pattern);

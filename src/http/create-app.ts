@@ -7,6 +7,7 @@ import { type FastifyError, type FastifyReply, type FastifyRequest, LogControlle
 import type { Logger } from 'pino';
 import { validation } from './input.js';
 import { logRequests, REQUEST_ID_HEADER } from './log-requests.js';
+import { takeLines } from './ndjson.js';
 import { answerProblem, ProblemFilter } from './problem.js';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -30,6 +31,7 @@ export async function createApp(module: DynamicModule, logger: Logger): Promise<
     bodyParser: false,
   });
   adapter.getInstance().removeContentTypeParser('text/plain');
+  takeLines(adapter.getInstance(), '/v1/import');
   logRequests(adapter.getInstance());
   app.useGlobalPipes(validation);
   app.useGlobalFilters(new ProblemFilter());

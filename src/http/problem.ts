@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { InvalidField, KeyReused, NoRoom, NotCaughtUp, NotFound, PreconditionFailed } from '../application/errors.js';
+import { BadLine } from '../application/lines.js';
 import { BadCursor, StoreUnavailable, TooLarge, UnreadableStream } from '../application/ports.js';
 import { Conflict } from '../domain/recorder.js';
 
@@ -45,6 +46,7 @@ export function answerProblem(error: unknown, request: FastifyRequest, reply: Fa
 
 function problemOf(error: unknown): Problem {
   if (error instanceof InvalidInput) return { status: 400, code: 'invalid-input', detail: error.message, errors: error.errors };
+  if (error instanceof BadLine) return badLine(error);
   if (error instanceof InvalidField) return invalidField(error.path, error.message);
   if (error instanceof BadCursor) return invalidField('cursor', error.message);
   if (error instanceof NotFound) return { status: 404, code: 'not-found', detail: error.message };
@@ -65,6 +67,12 @@ function problemOf(error: unknown): Problem {
 
 function invalidField(path: string, message: string): Problem {
   return { status: 400, code: 'invalid-input', detail: `${path}: ${message}`, errors: [{ path, message }] };
+}
+
+function badLine({ line, message, conflict, stored }: BadLine): Problem {
+  const path = `line ${line}`;
+  const code = conflict ? 'conflict' : 'invalid-input';
+  return { status: conflict ? 409 : 400, code, detail: `${path}: ${message}. ${stored}`, errors: [{ path, message }] };
 }
 
 /** Of errors that Nest or Fastify raised before a controller was reached: malformed JSON, a body too large, an unknown path. */

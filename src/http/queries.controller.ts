@@ -16,9 +16,9 @@ import { type SignalQualityQuery, signalQualityAnswer, signalQualityQuery } from
 import { COHORT_NAMES, isCohort } from '../domain/cohorts.js';
 import { classify } from '../verifier/classify.js';
 import { csvOf } from './csv.js';
+import { NDJSON } from './ndjson.js';
 import { trainingLines } from './training-lines.js';
 
-const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 
 const share = (path: string) => ['count', 'of', 'rate', 'interval.0', 'interval.1'].map((field) => `${path}.${field}`);

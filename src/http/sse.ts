@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-
-/** A client that has taken nothing for this long is let go: what it has not seen it asks for with `Last-Event-ID`. */
-const STALLED_MS = 60_000;
+import { cutWhenStalled } from './stalled.js';
 
 /** A server-sent event. Without data it only moves what the client names as `Last-Event-ID` when it comes back. */
 export interface Sent {
@@ -17,10 +15,10 @@ export interface Sent {
  * Answers with server-sent events, as fast as the client takes them: nothing more is asked of `source` before the last is on its way.
  * `signal` aborts when the client has gone, or takes nothing any more; the answer ends with `source`.
  */
-export function sendEvents(reply: FastifyReply, source: AsyncIterable<Sent>, stalledMs = STALLED_MS): void {
+export function sendEvents(reply: FastifyReply, source: AsyncIterable<Sent>, stalledMs?: number): void {
   // Its end is also that of the connection, or a service that ends would wait for it.
   reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', connection: 'close' });
-  reply.raw.setTimeout(stalledMs, () => reply.raw.destroy());
+  cutWhenStalled(reply, stalledMs);
   reply.send(Readable.from(frames(source), { objectMode: false }));
 }
 

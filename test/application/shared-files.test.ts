@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { FileHistories } from '../../src/application/file-histories.js';
 import { CommandHandling } from '../../src/application/handle-command.js';
+import { Imports } from '../../src/application/imports.js';
 import { Metrics } from '../../src/application/metrics.js';
 import { Policies } from '../../src/application/policies.js';
 import { StoreUnavailable } from '../../src/application/ports.js';
@@ -129,7 +130,15 @@ describe('two running dispatches that share a file', () => {
     const histories = new FileHistories(service.log, snapshots, metrics, () => undefined);
     const clock = { now: () => new Date(Date.now() + 5).toISOString() };
     const ids = { uuid: randomUUID, short: () => 'x'.repeat(16) };
-    const another = new CommandHandling(service.log, histories, new Policies(service.log), clock, ids, metrics);
+    const another = new CommandHandling(
+      service.log,
+      histories,
+      new Policies(service.log),
+      clock,
+      ids,
+      metrics,
+      new Imports(service.log, clock),
+    );
     const call = { actor: 'another', bodyHash: 'b' };
     const opened = { ...of(await a.events(), 'DispatchOpened')[0].data, ...both(a, b) };
     // The other instance has the file in memory as it was before the first one wrote.

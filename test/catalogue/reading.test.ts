@@ -68,7 +68,7 @@ describe('values that only some words fit', () => {
   });
 });
 
-it('every event of domain.md has a schema, and beside them only what other files are told of the end of things, and what a breaker counts by', () => {
+it('every event of domain.md has a schema, and beside them only what other files are told of the end of things, what a breaker counts by, and when the log is filled', () => {
   const ofFiles = [
     ...[
       'DispatchOpened',
@@ -106,6 +106,8 @@ it('every event of domain.md has a schema, and beside them only what other files
     'PayloadStored',
     'InfraBreakerOpened',
     'InfraBreakerClosed',
+    'ImportStarted',
+    'ImportFinished',
   ];
   expect([...fileEventTypes].sort()).toEqual(ofFiles.sort());
   expect(Object.keys(otherEventSchemas).sort()).toEqual(ofRepos.sort());

@@ -59,6 +59,8 @@ test('every route is listed, and nothing else', () => {
       'PUT /v1/policy',
       'GET /v1/audit/events',
       'GET /v1/events',
+      'GET /v1/export',
+      'POST /v1/import',
       'GET /v1/audit/state',
       'GET /v1/audit/dispatches/{dispatchId}',
       'POST /v1/audit/verify',
