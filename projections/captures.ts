@@ -138,7 +138,10 @@ export const captures: Projection = {
   },
 };
 
-function waitingFor({ leaseUntil: _lease, verifier: _verifier, ...facts }: EventData<'AttemptRecorded'>, dispatch: Row | undefined): Row {
+function waitingFor(
+  { leaseUntil: _lease, verifier: _verifier, history: _block, ...facts }: EventData<'AttemptRecorded'>,
+  dispatch: Row | undefined,
+): Row {
   const given = Object.fromEntries(Object.keys(condition).map((column) => [column, dispatch?.[column] ?? null]));
   const asked = [
     { prompt: facts.prompt, promptSource: 'attempt' },

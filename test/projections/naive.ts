@@ -66,6 +66,7 @@ export function naiveCaptures(log: LoggedEvent[]): Row[] {
     const {
       verifier: _verifier,
       leaseUntil: _lease,
+      history: _block,
       eventId: _id,
       ...recorded
     } = allOf(log, 'AttemptRecorded').find((one) => one.attemptId === attemptId)!;

@@ -67,22 +67,27 @@ export function byKeys(
 /** One statement for any number of rows, which travel as one JSON text and get the types of their columns there. */
 export function upsert(schema: string, projection: string, name: string, table: Table, rows: Row[]): { text: string; values: unknown[] } {
   const columns = Object.keys(table.columns);
-  const typed = columns.map((column) => `${quoted(column)} ${SQL_TYPE[table.columns[column]!]}`);
+  // JSON travels as text: a record that is taken apart must not hold the escaped NUL or half of a surrogate pair anywhere.
+  const isJson = (column: string) => table.columns[column] === 'json';
+  const typed = columns.map((column) => `${quoted(column)} ${isJson(column) ? 'text' : SQL_TYPE[table.columns[column]!]}`);
+  const cast = columns.map((column) => (isJson(column) ? `${quoted(column)}::json` : quoted(column)));
   const others = columns.filter((column) => !table.key.includes(column));
   const update = others.map((column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`);
-  const texts = columns.filter((column) => table.columns[column] === 'text');
   return {
     text: `INSERT INTO ${tableName(schema, projection, name)} (${columns.map(quoted).join(', ')})
-      SELECT * FROM json_to_recordset($1) AS given(${typed.join(', ')})
+      SELECT ${cast.join(', ')} FROM json_to_recordset($1) AS given(${typed.join(', ')})
       ON CONFLICT (${table.key.map(quoted).join(', ')}) DO ${update.length > 0 ? `UPDATE SET ${update.join(', ')}` : 'NOTHING'}`,
-    values: [JSON.stringify(rows.map((row) => storable(row, texts)))],
+    values: [JSON.stringify(rows.map((row) => storable(row, table)))],
   };
 }
 
 /** The row, or one like it whose text columns can be stored. */
-function storable(row: Row, texts: string[]): Row {
-  const wrong = texts.filter((column) => typeof row[column] === 'string' && asText(row[column]) !== row[column]);
-  return wrong.length === 0 ? row : { ...row, ...Object.fromEntries(wrong.map((column) => [column, asText(row[column] as string)])) };
+function storable(row: Row, { columns }: Table): Row {
+  const stored = (column: string, value: unknown) => {
+    if (columns[column] === 'json') return value == null ? null : JSON.stringify(value);
+    return columns[column] === 'text' && typeof value === 'string' ? asText(value) : value;
+  };
+  return Object.fromEntries(Object.keys(columns).map((column) => [column, stored(column, row[column])]));
 }
 
 /** NUL, and halves of surrogate pairs also where they are whole: quickly looked for. */
