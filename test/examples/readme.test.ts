@@ -53,7 +53,7 @@ test('the table of variables is what config.ts reads', () => {
 
 test('every script, file and folder that is named exists', () => {
   const { scripts } = JSON.parse(readFileSync(`${repository}package.json`, 'utf8')) as { scripts: Record<string, string> };
-  const named = [...readme.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name!).filter((name) => name !== 'ci');
+  const named = [...readme.matchAll(/npm (?:run )?(\w+(?::\w+)*)/g)].map(([, name]) => name!).filter((name) => name !== 'ci');
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
   const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, path]) => path!);
   const folders = blocks('text')
