@@ -18,6 +18,7 @@ import { nextest } from './nextest.js';
 import { toLines } from './normalise.js';
 import { php } from './php.js';
 import { ruby } from './ruby.js';
+import { scriptTools } from './script-tools.js';
 import { shell } from './shell.js';
 import { classifierVersion, failureSignature, infraSignature, signedBy } from './signature.js';
 import { swift } from './swift.js';
@@ -42,6 +43,7 @@ export type { Classification, ErrorPattern, Evidence, VerifierInput, VerifierRun
 /** Each reads the segments that are its own; a segment may have several (make calling gcc, npm running tsc). */
 const FAMILIES: readonly ToolFamily[] = [
   nextest,
+  scriptTools,
   cargo,
   tsc,
   gcc,
@@ -125,11 +127,12 @@ const readSegment = (segment: readonly string[], words: ReadonlySet<string>, eco
 const readStep = (run: VerifierRun, tool: string | undefined, index: number): Step => {
   const words = commandWords(tool, run.command);
   const ecosystems = ecosystemsOf(tool, run.command);
-  const texts = run.output !== undefined ? [run.output] : [run.stdout ?? '', run.stderr ?? ''];
+  const printed = (run.output !== undefined ? [run.output] : [run.stdout ?? '', run.stderr ?? '']).filter((text) => text !== '');
+  // A run that printed nothing is read too: its family knows what the tool was doing when the deadline came.
+  const texts = printed.length > 0 ? printed : [''];
   let reading = emptyReading(null);
   const lines: string[] = [];
   for (const text of texts) {
-    if (text === '') continue;
     const segment = toLines(text);
     reading = merge(reading, readSegment(segment, words, ecosystems), lines.length);
     for (const line of segment) lines.push(line);
@@ -173,6 +176,7 @@ const patternsOf = (findings: readonly Finding[]): ErrorPattern[] => {
 const consequenceOf = (missing: ReadonlySet<string>) => {
   const quoted = [...missing].map((name) => `\`${name}`);
   return (finding: Finding): boolean => {
+    if (finding.needs !== undefined && missing.has(finding.needs)) return true;
     if (missing.size === 0 || finding.code === null || !['E0432', 'E0433', 'E0463'].includes(finding.code)) return false;
     return quoted.some((name) => finding.identity.includes(`${name}\``) || finding.identity.includes(`${name}::`));
   };

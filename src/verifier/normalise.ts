@@ -18,13 +18,14 @@ const afterProgress = (line: string): string => {
   return start < 0 || end === 0 ? line.slice(0, end) : line.slice(start + 1, end);
 };
 
-/** A line of text longer than this is cut for reading; JSON is kept whole, because half of it is nothing. */
+/** A line of text longer than this is cut for reading; JSON and XML are kept whole, because half of it is nothing. */
 const LONGEST_LINE = 8_000;
 const LONGEST_JSON = 4_000_000;
+const MACHINE_FORMAT = /^(?:\{|\[ {0,8}[[{])|<\?xml|<testsuites?[ >]/;
 
 const cut = (line: string): string => {
   if (line.length <= LONGEST_LINE) return line;
-  return (line.startsWith('{') || line.startsWith('[{')) && line.length <= LONGEST_JSON ? line : line.slice(0, LONGEST_LINE);
+  return MACHINE_FORMAT.test(line.slice(0, 200)) && line.length <= LONGEST_JSON ? line : line.slice(0, LONGEST_LINE);
 };
 
 /** Prefixes that only log collectors write. Each takes exactly the one space that they put before the tool's own text. */

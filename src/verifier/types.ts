@@ -75,6 +75,8 @@ export interface Finding {
   at: number;
   /** Only a trace of the diagnostic was left (a summary that names the code). */
   recovered?: boolean;
+  /** What it misses, as `InfraEvidence.missing` names it: where that could not be fetched, this is no fault of the code. */
+  needs?: string;
 }
 
 /** A line that says that something around the tool failed. `sure` is false where the text cannot tell it from the model's doing. */
@@ -83,7 +85,7 @@ export interface InfraEvidence {
   tool: string;
   line: string;
   sure: boolean;
-  /** Packages that are missing because of it: errors about them are its consequences. */
+  /** Packages that are missing because of it: errors about them are its consequences. `npm:*` is every package that npm was to bring. */
   missing?: string[];
   /** Index into the lines of its segment. */
   at?: number;

@@ -14,3 +14,16 @@ export const judged = (name: string, change: (text: string) => string = (same) =
   return classify({ command: run.command, exitCode: run.exitCode, output: change(text(name)) });
 };
 export const names = (name: string): string[] => judged(name).patterns.map((each) => each.pattern);
+
+const scripts: Record<string, { command: string; exitCode: number }> = JSON.parse(
+  readFileSync(fileURLToPath(new URL('./fixtures/script/index.json', import.meta.url)), 'utf8'),
+);
+export const scriptNames: readonly string[] = Object.keys(scripts);
+export const scriptText = (name: string): string => text(`script/${name}`);
+
+/** The same for the tools of fixtures/make-scripts.mjs. */
+export const scripted = (name: string, change: (text: string) => string = (same) => same): Classification => {
+  const run = scripts[name];
+  if (run === undefined) throw new Error(`no fixture ${name}: run fixtures/make-scripts.mjs`);
+  return classify({ command: run.command, exitCode: run.exitCode, output: change(scriptText(name)) });
+};
