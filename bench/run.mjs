@@ -9,6 +9,7 @@ import { measureFirstTouch } from './sections/first-touch.mjs';
 import { measureHistogram } from './sections/histogram.mjs';
 import { measureRebuild } from './sections/rebuild.mjs';
 import { measureRecording } from './sections/record.mjs';
+import { measureSimulated } from './sections/simulate.mjs';
 
 const options = readOptions(process.argv.slice(2));
 if (options.help) {
@@ -81,7 +82,8 @@ async function decideAndHistogram() {
 }
 
 try {
-  console.log(heading(options));
+  if (options.sections.some((section) => section !== 'simulate')) console.log(heading(options));
+  if (options.sections.includes('simulate')) console.log(await measureSimulated(options));
   if (options.sections.includes('record')) await record();
   if (options.sections.includes('rebuild')) await rebuild();
   if (options.sections.includes('decide') || options.sections.includes('histogram')) await decideAndHistogram();

@@ -14,20 +14,22 @@ const FULL = {
   logEvents: 1_000_000,
   restSeconds: 20,
   restarts: 3,
+  runs: 1_000,
 };
 const QUICK = {
   ...{ rounds: 3, warmUp: 320, sequential: 60, concurrent: 320, longest: 2_000, decisions: 16 },
-  ...{ attempts: 100_000, files: 1_000, logEvents: 50_000, restSeconds: 2, restarts: 1 },
+  ...{ attempts: 100_000, files: 1_000, logEvents: 50_000, restSeconds: 2, restarts: 1, runs: 200 },
 };
 
-export const USAGE = `npm run bench -- [--quick] [--only record,decide,histogram,rebuild] [--rounds n] [--warm-up n] [--longest n] [--events n] [--cpu-prof directory]
+export const USAGE = `npm run bench -- [--quick] [--only record,decide,histogram,rebuild,simulate] [--rounds n] [--warm-up n] [--longest n] [--events n] [--cpu-prof directory]
 
   --quick      a smoke run of about a minute: everything runs, no figure means much
   --only       some of the sections
   --rounds     interleaved rounds of each figure (${FULL.rounds})
   --warm-up    calls of each kind before the first round (${FULL.warmUp})
   --longest    attempts on the longest file (${FULL.longest})
-  --events     events that a rebuild reads (${FULL.logEvents}); that section runs only where it is asked for
+  --events     events that a rebuild reads (${FULL.logEvents}); that section runs only where it is asked for, as does simulate: how often the
+               intervals of reports cover what is true of simulated builders
   --cpu-prof   a CPU profile of the service in that directory, for bench/self-time.mjs`;
 
 /** What a run does, from its command line. Throws where that is not understood. */
@@ -47,7 +49,8 @@ export function readOptions(argv) {
   });
   const sections = values.only.split(',');
   for (const section of sections)
-    if (!['record', 'decide', 'histogram', 'rebuild'].includes(section)) throw new Error(`there is no section ${section}\n\n${USAGE}`);
+    if (!['record', 'decide', 'histogram', 'rebuild', 'simulate'].includes(section))
+      throw new Error(`there is no section ${section}\n\n${USAGE}`);
   const size = values.quick ? QUICK : FULL;
   return {
     ...size,
