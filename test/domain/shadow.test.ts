@@ -182,4 +182,15 @@ describe('under another policy', () => {
     correct(attemptId, 'fail');
     expect(replay({ policy: { perPattern: 2 } }).other.bySignal.wrong).toMatchObject({ count: 0, of: 1 });
   });
+
+  it('a signal that a flaky verifier raised is withdrawn, as it was: what it failed passed for another builder', () => {
+    const { open, attempt, abandon, again: replay } = scripted();
+    const first = open({ budget: 6 });
+    for (let i = 0; i < 3; i += 1) attempt(first, failing('E0369'));
+    abandon(first);
+    attempt(open({ builder: 'builder-14b', force: true }), { ...pass(), output: fail().output });
+    const { recorded, other, differences } = replay({});
+    expect(other.signals).toMatchObject({ raised: 1, overcome: 0, clearedOtherwise: 1 });
+    expect([other, differences]).toEqual([recorded, []]);
+  });
 });

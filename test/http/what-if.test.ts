@@ -71,10 +71,16 @@ test('without anything, a replay comes out as it was decided, also where policy 
   await file.frontierOutcome(dispatchId, 'pass');
   await service.api.ok(service.api.call('PUT', `/v1/policy?repo=${repo}`, { perPattern: 5 }));
   await fails(repo, 'src/d.rs', ['E0369', 'E0369', 'E0369']);
+  const discount = { repo, selector: { targetFile: 'src/c.rs' }, reason: 'the profile was wrong' };
+  await service.api.ok(service.api.post('/v1/evidence/discounts', discount));
+  await eventually(async () => (await file.eventTypes()).includes('CalibrationSignalCleared'), 'the saga withdraws the signal');
   const same = await whatIf({ repo });
   expect(same.differences).toEqual({ decisions: 0, items: [] });
   expect(same.other).toEqual(same.recorded);
-  expect(same.recorded).toMatchObject({ signals: { raised: 2, overcome: 1 }, escalations: { dispatches: 2 } });
+  expect(same.recorded).toMatchObject({
+    signals: { raised: 2, overcome: 1, clearedOtherwise: 1, live: 0 },
+    escalations: { dispatches: 2 },
+  });
   // One field alone is another: all others are as they were then.
   expect((await whatIf({ repo, policy: { perPattern: 3 } })).other).toMatchObject({
     signals: { raised: 1 },
