@@ -91,7 +91,7 @@ export const crashAt = (lines: readonly string[], at: number): GoCrash | null =>
   let from = at + 1;
   let running: string | null = null;
   while (from < lines.length && from - at < 40 && !/^goroutine \d/.test(lines[from] ?? '')) {
-    const test = /^\t(\S{1,300}) \(\d/.exec(lines[from] ?? '');
+    const test = /^\t{1,2}(\S{1,300}) \(\d/.exec(lines[from] ?? '');
     running ??= timeout ? (test?.[1] ?? null) : null;
     from += 1;
   }

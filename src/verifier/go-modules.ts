@@ -162,7 +162,7 @@ export const goModules: Grammar = {
           return at + 1;
         }
         const outside =
-          /^(?:fork\/exec \S{1,400}|mkdir \S{1,400}|open \S{1,400}|write \S{1,400}|cgo|exec|failed to initialize build cache at \S{1,400}|pattern \S{1,200}|no required module provides package .{1,300}|package \S{1,300}|build \S{1,300}|cannot find package .{1,300}|found packages .{1,300}|no Go files in .{1,300}|build constraints exclude .{1,300})(?::|;| is not| in |$)/.exec(
+          /^(?:fork\/exec \S{1,400}|mkdir \S{1,400}|open \S{1,400}|write \S{1,400}|cgo|exec|failed to initialize build cache at \S{1,400}|pattern \S{1,200}|no required module provides package .{1,300}|package \S{1,300}|build \S{1,300}|cannot find package .{1,300}|found packages .{1,300}|no Go files in .{1,300}|build constraints exclude .{1,300}|verifying \S{1,300})(?::|;| is not| in |$)/.exec(
             line.slice(0, 1_500),
           );
         if (outside !== null) {

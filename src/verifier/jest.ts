@@ -87,7 +87,7 @@ const TROUBLE: readonly (readonly [RegExp, string, Category])[] = [
 export const jest: Grammar = {
   tool: 'jest',
   words: ['jest', 'react-scripts', 'ts-jest', 'craco'],
-  telltale: (line) => /^Test Suites: .{0,200}\d total$/.test(line.slice(0, 300)) || line === 'Ran all test suites.',
+  telltale: (line) => /^(?:Test Suites: |Tests: {2,}\d).{0,200}\d total$/.test(line.slice(0, 300)) || line === 'Ran all test suites.',
   activity: 'test',
   start: (scan) => {
     const { lines, words, reading } = scan;

@@ -152,31 +152,36 @@ export const junit: Grammar = {
   tool: 'junit',
   words: [],
   telltale: (line) => /<testsuites?[ >]/.test(line.slice(0, 400)),
-  start: (scan) => ({
-    read: (at) => {
-      const { lines } = scan;
-      const line = lines[at] ?? '';
-      const begin = line.includes('<') ? line.slice(0, 400).search(ROOT) : -1;
-      if (begin < 0) return null;
-      const document: string[] = [line.slice(begin)];
-      if (!/<testsuites?[ >]/.test(line) && !/<testsuites?[ >]/.test(lines[at + 1] ?? '')) return null;
-      const closing = `${line}\n${lines[at + 1] ?? ''}`.includes('<testsuites') ? '</testsuites>' : '</testsuite>';
-      let end = at;
-      while (end < lines.length && !(lines[end] ?? '').includes(closing)) end += 1;
-      for (const each of lines.slice(at + 1, end + 1)) document.push(each);
-      const cases = junitCases(document.join('\n'));
-      const files = new Map<string, string>();
-      for (const { suites, failures } of cases) {
-        const file = failures.flatMap(
-          ({ text }) =>
-            /[(\s]((?:[A-Za-z]:)?[^\s()]{1,400}(?:\.|_|\/)(?:test|spec)\.[cm]?[jt]sx?):\d/.exec(text.slice(0, 8_000))?.[1] ?? [],
-        )[0];
-        if (file !== undefined && !files.has(suites.join(' '))) files.set(suites.join(' '), file);
-      }
-      for (const each of cases) read(scan, each, files.get(each.suites.join(' ')) ?? null, at);
-      if (/\bfailures="[1-9]|\berrors="[1-9]/.test(document.slice(0, 3).join(' ').slice(0, 4_000))) scan.reading.summary = 'failed';
-      // Where it does not end, other text may stand within it.
-      return end < lines.length ? end + 1 : at + 1;
-    },
-  }),
+  start: (scan) => {
+    let unended = false;
+    return {
+      read: (at) => {
+        if (unended) return null;
+        const { lines } = scan;
+        const line = lines[at] ?? '';
+        const begin = line.includes('<') ? line.slice(0, 400).search(ROOT) : -1;
+        if (begin < 0) return null;
+        const document: string[] = [line.slice(begin)];
+        if (!/<testsuites?[ >]/.test(line) && !/<testsuites?[ >]/.test(lines[at + 1] ?? '')) return null;
+        const closing = `${line}\n${lines[at + 1] ?? ''}`.includes('<testsuites') ? '</testsuites>' : '</testsuite>';
+        let end = at;
+        while (end < lines.length && !(lines[end] ?? '').includes(closing)) end += 1;
+        for (const each of lines.slice(at + 1, end + 1)) document.push(each);
+        const cases = junitCases(document.join('\n'));
+        const files = new Map<string, string>();
+        for (const { suites, failures } of cases) {
+          const file = failures.flatMap(
+            ({ text }) =>
+              /[(\s]((?:[A-Za-z]:)?[^\s()]{1,400}(?:\.|_|\/)(?:test|spec)\.[cm]?[jt]sx?):\d/.exec(text.slice(0, 8_000))?.[1] ?? [],
+          )[0];
+          if (file !== undefined && !files.has(suites.join(' '))) files.set(suites.join(' '), file);
+        }
+        for (const each of cases) read(scan, each, files.get(each.suites.join(' ')) ?? null, at);
+        if (/\bfailures="[1-9]|\berrors="[1-9]/.test(document.slice(0, 3).join(' ').slice(0, 4_000))) scan.reading.summary = 'failed';
+        // Where it does not end, other text may stand within it.
+        unended = end >= lines.length;
+        return unended ? at + 1 : end + 1;
+      },
+    };
+  },
 };

@@ -2,6 +2,7 @@ import { found } from './found.js';
 import { categoryOfError, errorAt, headerAt, isForeign, type JsError, kindOfError, missingPackage } from './node-errors.js';
 import { baseName, slashed } from './normalise.js';
 import type { Grammar, Scan } from './scan.js';
+import { typescriptErrors } from './typescript-inside.js';
 
 /** What node says of a program that died: the place, the source line with its caret, the error, `Node.js v20.1.0`. */
 
@@ -97,6 +98,10 @@ export const node: Grammar = {
         const line = lines[at] ?? '';
         const uncaught = uncaughtAt(lines, at);
         if (uncaught !== null) {
+          // ts-node throws what the type checker said.
+          const types = typescriptErrors(lines.slice(at, uncaught.end), 'ts-node', at);
+          for (const finding of types) scan.add(finding);
+          if (types.length > 0) return uncaught.end;
           addUncaught(scan, uncaught, at);
           return uncaught.end;
         }

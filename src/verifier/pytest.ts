@@ -203,9 +203,13 @@ const readReport = (scan: Scan, start: number): number => {
     }
   }
   close(at);
-  const waiting = new Map<string, (typeof summaries)[number][]>();
-  for (const summary of summaries)
-    waiting.set(summary.id.test || (summary.id.file ?? ''), [...(waiting.get(summary.id.test || (summary.id.file ?? '')) ?? []), summary]);
+  const waiting = new Map<string, typeof summaries>();
+  for (const summary of summaries) {
+    const key = summary.id.test || (summary.id.file ?? '');
+    const known = waiting.get(key);
+    if (known === undefined) waiting.set(key, [summary]);
+    else known.push(summary);
+  }
   for (const failure of failed) addFailed(scan, failure, waiting.get(failure.test)?.shift()?.id.file ?? null);
   const printed = new Set(failed.map((each) => each.test));
   for (const { id, at: line } of summaries) if (!printed.has(id.test || (id.file ?? ''))) fromSummary(scan, id, line);

@@ -83,6 +83,7 @@ export const tracebackAt = (lines: readonly string[], start: number, last = line
   let within: string | null = null;
   let foreign: [string, string | undefined, string | null] | null = null;
   const files: string[] = [];
+  let strangers = 0;
   let index = (lines[start] ?? '').trim() === TRACEBACK ? start + 1 : start;
   for (; index < last && index - start < MOST_FRAMES; index += 1) {
     const text = lines[index] ?? '';
@@ -98,7 +99,12 @@ export const tracebackAt = (lines: readonly string[], start: number, last = line
       continue;
     }
     const raised = exceptionAt(text);
-    if (raised === null) break;
+    if (raised === null) {
+      // Another process may write a line or two in between.
+      strangers += 1;
+      if (strangers > 2) break;
+      continue;
+    }
     let end = index + 1;
     while (
       end < last &&
@@ -113,7 +119,7 @@ export const tracebackAt = (lines: readonly string[], start: number, last = line
     while (next < last && (lines[next] ?? '').trim() === '' && next - end < 3) next += 1;
     if (CHAINED.test(lines[next] ?? '')) {
       const head = [1, 2, 3].find((step) => (lines[next + step] ?? '').trim() === TRACEBACK);
-      if (head !== undefined && next + head < last) {
+      if (head !== undefined && next + head < last && next + head - start < MOST_FRAMES / 2) {
         index = next + head;
         continue;
       }

@@ -28,6 +28,12 @@ export interface Grammar {
   start(scan: Scan): { read: ReadBlock; end?: () => void };
 }
 
+const INSTALLERS = ['npm', 'npx', 'pnpm', 'yarn', 'pip', 'pip3', 'uv', 'poetry', 'go'];
+const RUN_ONLY = ['node', 'python', 'python3', 'pytest', 'jest', 'vitest', 'mocha', 'eslint', 'biome', 'mypy', 'ruff', 'tsc'];
+/** Where the command runs programs and installs nothing, an installer's words are a program's: nothing is missing because of them. */
+const mayInstall = (words: ReadonlySet<string>): boolean =>
+  INSTALLERS.some((word) => words.has(word)) || !RUN_ONLY.some((word) => words.has(word));
+
 const scanOf = (lines: readonly string[], words: ReadonlySet<string>): Scan => {
   const reading = emptyReading(null);
   const tests = new Set<string>();
@@ -46,7 +52,12 @@ const scanOf = (lines: readonly string[], words: ReadonlySet<string>): Scan => {
       reading.findings.push(finding);
     },
     infra: (evidence) => {
-      reading.infra.push({ ...evidence, line: evidence.line.trim().slice(0, 400) });
+      const { missing, ...alone } = evidence;
+      reading.infra.push({
+        ...alone,
+        ...(missing !== undefined && mayInstall(words) ? { missing } : {}),
+        line: evidence.line.trim().slice(0, 400),
+      });
       reading.summary = 'failed';
     },
   };
@@ -75,7 +86,9 @@ export const familyOf = (grammars: readonly Grammar[], foreign: readonly string[
             if (next !== null) break;
           }
         const end = next === null ? at + 1 : Math.max(next, at + 1);
-        if (next !== null) claimed.push([at, end]);
+        const last = claimed.at(-1);
+        if (next !== null && last !== undefined && last[1] === at) last[1] = end;
+        else if (next !== null) claimed.push([at, end]);
         at = end;
       }
       for (const { end } of started) end?.();

@@ -63,6 +63,13 @@ export const typescriptInside: Grammar = {
           for (const finding of inside) scan.add(finding);
           return at + 1;
         }
+        const rollup = /(?:^|[ \]])([^\s\]()]{1,300}) \((\d{1,8}):(\d{1,8})\): @rollup\/plugin-typescript TS(\d{4,5}): (.+)$/.exec(
+          line.slice(0, 4_000),
+        );
+        if (rollup?.[4] !== undefined) {
+          scan.add(findingOf('tsc', rollup[4], rollup[5] ?? '', [rollup[1] ?? '', rollup[2] ?? '', rollup[3] ?? ''], at));
+          return at + 1;
+        }
         const bare = BARE.exec(line.trim().slice(0, 4_000));
         if (bare?.[1] === undefined) return null;
         // tsc itself has errors without a file.
