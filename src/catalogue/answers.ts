@@ -422,6 +422,7 @@ const measuredGroup = z.strictObject({
 
 /** `difference` is that of the rates, first arm less second, with Newcombe's interval; `pValue` is Fisher's, `paired` McNemar's. `causal`: chance alone decided the arms. */
 const comparison = z.strictObject({
+  stratum: z.enum(['all', 'cold', 'history']),
   metric: z.enum(['firstTryPass', 'passedWithinBudget']),
   arms: z.tuple([name, name]),
   difference: z.number(),

@@ -73,8 +73,12 @@ export interface Measured {
   unfinished: number;
 }
 
+export type Stratum = 'all' | 'cold' | 'history';
+
 /** One arm against another, a − b. `shown`: whether the data show a difference at all. */
 export interface Comparison {
+  /** Of all dispatches, or only of those on cold files, or on files with history: where a hint has something to say. */
+  stratum: Stratum;
   metric: 'firstTryPass' | 'passedWithinBudget';
   arms: [a: string, b: string];
   difference: number;
@@ -119,7 +123,7 @@ export function reportOf(groups: readonly GroupSums[], pairs: readonly PairCount
       cold: of((group) => group.arm === arm && group.cold),
       history: of((group) => group.arm === arm && !group.cold),
     })),
-    comparisons: named.flatMap((a, i) => named.slice(i + 1).flatMap((b) => comparisons(a, b, groups, pairs))),
+    comparisons: named.flatMap((a, i) => named.slice(i + 1).flatMap((b) => comparisonsOf(a, b, groups, pairs))),
     notes: NOTES,
   };
 }
@@ -147,20 +151,30 @@ function measuredOf(groups: readonly Sums[]): Measured {
   };
 }
 
-function comparisons(a: string, b: string, groups: readonly GroupSums[], pairs: readonly PairCount[]): Comparison[] {
-  const [ofA, ofB] = [a, b].map((arm) => measuredOf(groups.filter((group) => group.arm === arm))) as [Measured, Measured];
+/** Over all, and by stratum where there are both: what happens on cold files dilutes what a hint does. Pairs are told over all only. */
+function comparisonsOf(a: string, b: string, groups: readonly GroupSums[], pairs: readonly PairCount[]): Comparison[] {
+  const ofArms = groups.filter(({ arm, dispatches }) => (arm === a || arm === b) && dispatches > 0);
   const ofPair = pairs.filter(({ armA, armB }) => armA === a && armB === b);
-  const causal = groups.filter(({ arm }) => arm === a || arm === b).every((group) => group.assignedDispatches === group.dispatches);
+  const [cold, history] = [ofArms.filter((group) => group.cold), ofArms.filter((group) => !group.cold)];
+  return [
+    ...compare(a, b, 'all', ofArms, ofPair),
+    ...(cold.length > 0 && history.length > 0 ? [...compare(a, b, 'cold', cold, []), ...compare(a, b, 'history', history, [])] : []),
+  ];
+}
+
+function compare(a: string, b: string, stratum: Stratum, groups: readonly GroupSums[], pairs: readonly PairCount[]): Comparison[] {
+  const [ofA, ofB] = [a, b].map((arm) => measuredOf(groups.filter((group) => group.arm === arm))) as [Measured, Measured];
+  const causal = groups.every((group) => group.assignedDispatches === group.dispatches);
   return (['firstTryPass', 'passedWithinBudget'] as const).flatMap((metric) => {
     const [shareA, shareB] = [ofA[metric], ofB[metric]];
     if (shareA.of === 0 || shareB.of === 0) return [];
     const interval = newcombe95(shareA, shareB);
     const difference = shareA.rate! - shareB.rate!;
     const shown = interval[0] > 0 || interval[1] < 0;
-    const paired = pairedOf(ofPair, metric);
-    const sentence = sentenceOf(a, b, { difference, interval, shown, causal, n: shareA.of + shareB.of });
+    const paired = pairedOf(pairs, metric);
+    const sentence = sentenceOf(a, b, { stratum, difference, interval, shown, causal, n: shareA.of + shareB.of });
     const arms: [string, string] = [a, b];
-    return [{ metric, arms, difference, interval, pValue: fisherExact(shareA, shareB), paired, shown, causal, sentence }];
+    return [{ stratum, metric, arms, difference, interval, pValue: fisherExact(shareA, shareB), paired, shown, causal, sentence }];
   });
 }
 
@@ -178,10 +192,18 @@ function pairedOf(pairs: readonly PairCount[], metric: Comparison['metric']): Co
 function sentenceOf(
   a: string,
   b: string,
-  { difference, interval: [low, high], shown, causal, n }: Pick<Comparison, 'difference' | 'interval' | 'shown' | 'causal'> & { n: number },
+  {
+    stratum,
+    difference,
+    interval: [low, high],
+    shown,
+    causal,
+    n,
+  }: Pick<Comparison, 'stratum' | 'difference' | 'interval' | 'shown' | 'causal'> & { n: number },
 ): string {
+  const where = { all: '', cold: ' on cold files', history: ' on files with history' }[stratum];
   const how = causal ? '' : ' (chance did not decide the arms)';
-  const figures = `${points(difference)} points, 95% interval ${points(low)} to ${points(high)}, n = ${n}${how}`;
+  const figures = `${points(difference)} points, 95% interval ${points(low)} to ${points(high)}, n = ${n}${where}${how}`;
   return shown ? `${a} − ${b}: ${figures}` : `no difference shown: ${a} − ${b} ${figures}`;
 }
 

@@ -126,3 +126,20 @@ test('an experiment that cannot be run is refused by the field that is wrong', a
     expect([answer.status, answer.body.errors[0].path]).toEqual([400, path]);
   }
 });
+
+test('where arms ran on cold files and on others, they are compared on each too', async () => {
+  const repo = freshRepo();
+  for (const arm of ['a', 'b'])
+    for (const n of [0, 1]) {
+      const file = service.api.file(repo, `src/${arm}${n}.rs`);
+      for (const task of n === 0 ? ['t'] : ['before', 't'])
+        await file.attempt((await file.open(task, { arm: task === 't' ? arm : null, force: true })).dispatchId, 'pass');
+    }
+  const { comparisons } = await measure(repo);
+  const firstTries = comparisons.filter(({ metric }: Json) => metric === 'firstTryPass');
+  expect(firstTries.map(({ stratum, sentence }: Json) => [stratum, /n = (\d+)( on (?:cold files|files with history))?/.exec(sentence)?.slice(1)])).toEqual([
+    ['all', ['4', undefined]],
+    ['cold', ['2', ' on cold files']],
+    ['history', ['2', ' on files with history']],
+  ]);
+});
