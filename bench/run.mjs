@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startChild } from './lib/child.mjs';
 import { readOptions, USAGE } from './lib/options.mjs';
 import { heading } from './lib/report.mjs';
+import { measureClassify } from './sections/classify.mjs';
 import { fillFiles, measureDeciding } from './sections/decide.mjs';
 import { measureFirstTouch } from './sections/first-touch.mjs';
 import { measureHistogram } from './sections/histogram.mjs';
@@ -83,6 +84,7 @@ async function decideAndHistogram() {
 
 try {
   if (options.sections.some((section) => section !== 'simulate')) console.log(heading(options));
+  if (options.sections.includes('classify')) console.log(await measureClassify());
   if (options.sections.includes('simulate')) console.log(await measureSimulated(options));
   if (options.sections.includes('record')) await record();
   if (options.sections.includes('rebuild')) await rebuild();

@@ -21,7 +21,7 @@ const QUICK = {
   ...{ attempts: 100_000, files: 1_000, logEvents: 50_000, restSeconds: 2, restarts: 1, runs: 200 },
 };
 
-export const USAGE = `npm run bench -- [--quick] [--only record,decide,histogram,rebuild,simulate] [--rounds n] [--warm-up n] [--longest n] [--events n] [--cpu-prof directory]
+export const USAGE = `npm run bench -- [--quick] [--only record,decide,histogram,rebuild,simulate,classify] [--rounds n] [--warm-up n] [--longest n] [--events n] [--cpu-prof directory]
 
   --quick      a smoke run of about a minute: everything runs, no figure means much
   --only       some of the sections
@@ -49,7 +49,7 @@ export function readOptions(argv) {
   });
   const sections = values.only.split(',');
   for (const section of sections)
-    if (!['record', 'decide', 'histogram', 'rebuild', 'simulate'].includes(section))
+    if (!['record', 'decide', 'histogram', 'rebuild', 'simulate', 'classify'].includes(section))
       throw new Error(`there is no section ${section}\n\n${USAGE}`);
   const size = values.quick ? QUICK : FULL;
   return {

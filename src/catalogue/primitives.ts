@@ -27,7 +27,7 @@ export const carryMode = z.enum(['none', 'hint', 'diff_feedback']);
 export const inPrompt = z.enum(['whole', 'altered', 'missing']);
 export const signalKind = z.enum(['per_pattern', 'per_file']);
 export const classification = z.enum(['capacity', 'task_hardness']);
-export const step = z.enum(['attempt', 'retry', 'replan', 'escalate', 'decompose', 'wait', 'done', 'stop']);
+export const step = z.enum(['attempt', 'retry', 'replan', 'reverify', 'escalate', 'decompose', 'wait', 'done', 'stop']);
 export const outcome = z.enum(['passed', 'escalated_passed', 'escalated_failed', 'exhausted', 'futile', 'blocked', 'abandoned']);
 
 /**

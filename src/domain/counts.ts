@@ -124,10 +124,15 @@ function countFailure(state: FileState, attempt: AttemptState): void {
   updateTask(state, taskId, (task) => ({ failedPatterns: new Set([...task.failedPatterns, ...patterns.map(patternKey)]) }));
 }
 
-function addEvidence(state: FileState, { configuration, model, patterns, at, ...attempt }: AttemptState): void {
+/** A verdict that the text left open names no pattern that a signal could be raised from. */
+function addEvidence(state: FileState, { configuration, model, patterns, confidence, at, ...attempt }: AttemptState): void {
   const { attemptId, dispatchId, taskId, imported, trial, revision } = attempt;
   const evidence = state.evidence.get(configuration) ?? noEvidence(model);
   const profile = state.dispatches.get(dispatchId)?.profile ?? null;
-  addFailure(evidence, { attemptId, taskId, imported, profile, trial, at: Date.parse(at), sequence: revision }, patterns);
+  addFailure(
+    evidence,
+    { attemptId, taskId, imported, profile, trial, at: Date.parse(at), sequence: revision },
+    confidence === 'low' ? [] : patterns,
+  );
   state.evidence.set(configuration, evidence);
 }

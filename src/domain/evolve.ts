@@ -133,7 +133,7 @@ function updateAttempt(state: FileState, attemptId: string, change: (attempt: At
 
 function verdictReached(state: FileState, data: EventData<'VerdictReached'>): FileState {
   // What stays in the event only is left out: a state is kept, and stored.
-  const { repo: _repo, targetFile: _file, classifierVersion: _version, confidence: _confidence, disagreement: _other, ...kept } = data;
+  const { repo: _repo, targetFile: _file, classifierVersion: _version, disagreement: _other, ...kept } = data;
   const attempt: AttemptState = { ...kept, patterns: distinctPatterns(data.patterns), nth: nthOf(state, data), revision: state.revision };
   state.attempts.set(data.attemptId, attempt);
   countVerdict(state, attempt);
@@ -155,7 +155,14 @@ function verdictCorrected(state: FileState, data: EventData<'VerdictCorrected'>)
   if (attempt === undefined) return state;
   // What a frontier's verdict was classified as falls with it; a new classification comes as an event of its own.
   const classified = attempt.seat === 'frontier' && verdict !== attempt.verdict ? { classified: [] } : {};
-  state.attempts.set(attemptId, { ...attempt, ...classified, verdict, patterns: distinctPatterns(data.patterns), corrected: true });
+  state.attempts.set(attemptId, {
+    ...attempt,
+    ...classified,
+    verdict,
+    patterns: distinctPatterns(data.patterns),
+    confidence: 'high',
+    corrected: true,
+  });
   recount(state);
   return state;
 }

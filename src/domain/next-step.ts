@@ -155,7 +155,7 @@ function hasFailed(state: FileState, frontier: string, task: { taskId: string; d
 function afterAttempt(state: FileState, dispatch: DispatchState, attempt: AttemptState, policy: PolicyInForce, now: string): Ruling {
   if (attempt.verdict === 'pass') return ruling('done', 'passed', `attempt ${attempt.attempt} passed`);
   if (attempt.late) return lateResult(attempt);
-  if (attempt.verdict === 'blocked') return blocked(attempt);
+  if (attempt.verdict === 'blocked') return isUndecided(dispatch, attempt) ? undecided(attempt) : blocked(attempt);
 
   const spent = dispatch.counted >= dispatch.budget;
   const signal = leadingSignal(liveSignals(state, dispatch.configuration, policy, now), dispatch, attempt);
@@ -204,6 +204,17 @@ function afterFrontier(attempt: AttemptState): Ruling {
   if (attempt.late) return lateResult(attempt);
   if (attempt.verdict === 'blocked') return blocked(attempt);
   return ruling('decompose', 'frontier_failed', `${attempt.model} failed this task`);
+}
+
+/** The text could not tell the machine's doing from the model's, and the verifier was not asked again just before. */
+function isUndecided(dispatch: DispatchState, attempt: AttemptState): boolean {
+  return attempt.confidence === 'low' && dispatch.last?.step !== 'reverify';
+}
+
+/** The workspace is still as the attempt left it: the verifier is run again there, before it is reverted. */
+function undecided(attempt: AttemptState): Ruling {
+  const detail = `attempt ${attempt.attempt} may have been blocked by ${attempt.infraKind}: run the verifier again on the same workspace`;
+  return ruling('reverify', 'undecided', detail);
 }
 
 function blocked(attempt: AttemptState): Ruling {

@@ -84,6 +84,8 @@ export interface AttemptState {
   patterns: ErrorPattern[];
   signature: string | null;
   infraKind: string | null;
+  /** Low: the text left it open. Such a verdict is no evidence for a signal; where it is blocked, the verifier is asked once more. */
+  confidence: 'high' | 'low';
   late: boolean;
   imported: boolean;
   at: string;

@@ -1,6 +1,6 @@
 import { policy } from '../../src/catalogue/policy.js';
 import type { Outcome } from './builders.js';
-import { blocked, differently, fail, only, pass } from './builders.js';
+import { blocked, differently, fail, only, pass, unsure } from './builders.js';
 import { decided, FileHistory } from './history.js';
 import type { Opening } from './specification.js';
 
@@ -37,6 +37,23 @@ describe('after a builder attempt: the first rule that holds wins', () => {
     expect(decided(stopped)).toBe('stop infra_blocked');
     expect(only(stopped.events, 'DispatchClosed').outcome).toBe('blocked');
     expect(file.dispatch(dispatch).counted).toBe(0);
+  });
+
+  it('2 undecided: the verifier is asked once more, before the revert; what it says then counts', () => {
+    expect(steps([unsure(blocked('killed')), pass()])).toEqual(['reverify undecided', 'done passed']);
+    expect(steps([unsure(blocked('killed')), fail('E0308')])).toEqual(['reverify undecided', 'retry within_budget']);
+    expect(steps([unsure(blocked('killed')), unsure(blocked('killed'))])).toEqual(['reverify undecided', 'stop infra_blocked']);
+    expect(steps([unsure(blocked('killed')), fail('E0308'), unsure(blocked('killed'))])[2]).toBe('reverify undecided');
+    const file = new FileHistory();
+    const dispatch = file.open({ budget: 1 });
+    const asked = file.attempt(dispatch, unsure(blocked('killed')));
+    expect([asked.next.terminal, file.dispatch(dispatch).status, file.dispatch(dispatch).counted]).toEqual([false, 'open', 0]);
+  });
+
+  it('failures that the text left open are no evidence for a signal', () => {
+    expect(
+      steps([unsure(fail('E0369')), unsure(fail('E0106')), unsure(fail('E0369')), unsure(fail('E0369'))], { budget: 9 }),
+    ).not.toContain('escalate per_pattern');
   });
 
   it('3 a live signal escalates from the second counted attempt on, and not from the first', () => {

@@ -28,6 +28,7 @@ export interface Outcome {
   infraKind: string | null;
   output: string;
   diff: string | null;
+  confidence?: 'high' | 'low';
 }
 
 type Given = string | ErrorPattern;
@@ -57,12 +58,17 @@ export function blocked(infraKind: string | null): Outcome {
   return { verdict: 'blocked', patterns: [], signature: null, infraKind, output: '// unjudged', diff: null };
 }
 
+/** The same outcome, of which the verifier's text was not sure. */
+export function unsure(outcome: Outcome): Outcome {
+  return { ...outcome, confidence: 'low' };
+}
+
 /** The same outcome with another signature: it failed with these patterns, yet not the same way. */
 export function differently(outcome: Outcome, signature: string | null): Outcome {
   return { ...outcome, signature };
 }
 
-export function facts({ verdict, patterns, signature, infraKind, output, diff }: Outcome): AttemptFacts {
+export function facts({ verdict, patterns, signature, infraKind, output, diff, confidence = 'high' }: Outcome): AttemptFacts {
   return {
     attempt: {
       output: { text: output },
@@ -77,7 +83,7 @@ export function facts({ verdict, patterns, signature, infraKind, output, diff }:
     },
     promptSent: null,
     diff: diff === null ? null : { diff: { text: diff }, files: 1, added: 1, removed: 0, renames: [] },
-    verdict: { verdict, patterns, signature, infraKind, classifierVersion: null, confidence: 'high', disagreement: null },
+    verdict: { verdict, patterns, signature, infraKind, classifierVersion: null, confidence, disagreement: null },
   };
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { policy } from '../../src/catalogue/policy.js';
 import { Conflict } from '../../src/domain/recorder.js';
-import { blocked, fail, type Outcome, pass } from './builders.js';
+import { blocked, fail, type Outcome, pass, unsure } from './builders.js';
 import { FileHistory } from './history.js';
 import { at, FILE, FRONTIER, type Opening, REPO, resolving } from './specification.js';
 
@@ -23,6 +23,7 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constantFrom(pass(), pass('E0308')) },
   { weight: 2, arbitrary: fc.constantFrom('dns', 'lock').map(blocked) },
+  { weight: 2, arbitrary: fc.constantFrom(unsure(blocked('killed')), unsure(fail('E0308'))) },
   // One output that is judged one way and the other.
   { weight: 2, arbitrary: fc.constantFrom(fail('E0308'), fail('E0308'), pass()).map((one) => ({ ...one, output: '// perhaps' })) },
 );

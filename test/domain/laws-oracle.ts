@@ -17,7 +17,7 @@ function verdictsOf(events: readonly FileEvent[]): Verdict[] {
   const corrections = all(events, 'VerdictCorrected');
   return all(events, 'VerdictReached').map((reached) => {
     const newest = corrections.filter(({ attemptId }) => attemptId === reached.attemptId).at(-1);
-    return newest ? { ...reached, verdict: newest.verdict, patterns: newest.patterns } : reached;
+    return newest ? { ...reached, verdict: newest.verdict, patterns: newest.patterns, confidence: 'high' as const } : reached;
   });
 }
 
@@ -43,8 +43,9 @@ export interface NaiveSignal {
 export function naiveSignals(events: readonly FileEvent[], configuration: string): NaiveSignal[] {
   const own = verdictsOf(events).filter((verdict) => verdict.seat === 'builder' && verdict.configuration === configuration);
   const live = own.filter(
-    ({ verdict, taskId, attemptId }, place) =>
+    ({ verdict, taskId, attemptId, confidence }, place) =>
       verdict === 'fail' &&
+      confidence === 'high' &&
       !contradicted(events, attemptId) &&
       !own.slice(place + 1).some((later) => later.verdict === 'pass' && later.taskId === taskId),
   );
@@ -133,7 +134,8 @@ function naiveOpening(events: readonly FileEvent[], asked: Inputs<'open_dispatch
 function naiveAfterAttempt(events: readonly FileEvent[], verdicts: Verdict[], attempt: Verdict): string {
   if (attempt.verdict === 'pass') return 'done passed';
   if (attempt.late) return 'stop late_result';
-  if (attempt.verdict === 'blocked') return 'stop infra_blocked';
+  const asked = all(events, 'NextStepDecided').findLast(({ dispatchId }) => dispatchId === attempt.dispatchId)?.step === 'reverify';
+  if (attempt.verdict === 'blocked') return attempt.confidence === 'low' && !asked ? 'reverify undecided' : 'stop infra_blocked';
   const dispatch = all(events, 'DispatchOpened').find(({ dispatchId }) => dispatchId === attempt.dispatchId)!;
   const own = verdicts.filter((one) => one.dispatchId === attempt.dispatchId && one.seat === 'builder');
   const counted = own.filter(({ verdict }) => verdict !== 'blocked').length;

@@ -92,7 +92,17 @@ describe('whatever happens to a file', () => {
           'frontier_failed',
           'frontier_passed',
         ],
-        ...['history', 'infra_blocked', 'infra_cooldown', 'late_result', 'passed', 'per_file', 'per_pattern', 'repeated_signature'],
+        ...[
+          'history',
+          'infra_blocked',
+          'infra_cooldown',
+          'late_result',
+          'passed',
+          'per_file',
+          'per_pattern',
+          'repeated_signature',
+          'undecided',
+        ],
         ...['task_hardness', 'within_budget'],
       ].sort(),
     );

@@ -57,6 +57,22 @@ describe('classifying without recording', () => {
   });
 });
 
+test('a verifier that was killed is asked for once more, on the same output; that spends no budget', async () => {
+  const file = service.api.file(freshRepo('reverify'), 'src/a.rs');
+  const { dispatchId } = await file.open('task', { budget: 1 });
+  const post = (verifier: object) => file.api.ok(file.api.post(`/v1/dispatches/${dispatchId}/attempts`, { output: 'fn a() {}', verifier }));
+  const killed = await post({ command: 'cargo check', exitCode: 137, stderr: '   Compiling a v0.1.0 (/w)\n' });
+  expect([killed.verdict, killed.infraKind, killed.next.step, killed.next.terminal]).toEqual(['blocked', 'killed', 'reverify', false]);
+  expect([killed.dispatch.status, killed.dispatch.attemptsLeft]).toEqual(['open', 1]);
+  const again = await post(cargoPassed);
+  expect([again.verdict, again.next.step, again.proposal.output, again.dispatch.outcome]).toEqual(['pass', 'done', 'fn a() {}', 'passed']);
+
+  const own = await file.open('other', { force: true });
+  const told = { output: 'x', verdict: 'blocked', infraKind: 'killed' };
+  const stopped = await file.api.ok(file.api.post(`/v1/dispatches/${own.dispatchId}/attempts`, told));
+  expect([stopped.next.step, stopped.next.reason.rule]).toEqual(['stop', 'infra_blocked']);
+});
+
 test("a caller's verdict wins; what the text said otherwise is kept beside it", async () => {
   const file = service.api.file(freshRepo('judge'), 'src/a.rs');
   const { dispatchId } = await file.open();

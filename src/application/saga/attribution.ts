@@ -85,7 +85,7 @@ export function attribution(handling: CommandHandling, histories: FileHistories,
     const attempt = homeAttempt(recorded, verdictAt);
     if (reached.verdict === 'pass')
       for (const file of filesOfTask) await tell(file, repo, id, attempt, (state, at) => overcomeAttributed(state, attempt, at));
-    if (reached.verdict !== 'fail') return;
+    if (reached.verdict !== 'fail' || reached.confidence === 'low') return;
     for (const file of files.slice(1)) {
       const patterns = learnedBy(file, recorded, reached, rule);
       if (patterns !== null) await tell(file, repo, id, attempt, (state, at) => attributeFailure(state, attempt, patterns, at));
