@@ -128,7 +128,7 @@ export const mypy: Grammar = {
         const [, file, row, column, text] = match;
         const code = CODE.exec(text)?.[1] ?? null;
         // Other compilers write the same form: without a code, only Python's files are mypy's.
-        if (code === null && !called && !/\.pyi?$/.test(file)) return null;
+        if (code === null && !called && (row === undefined || !/\.pyi?$/.test(file))) return null;
         if (code !== null) {
           add(scan, { file, line: row, column, message: text.replace(CODE, ''), code }, at);
           return at + 1;

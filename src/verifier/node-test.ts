@@ -1,5 +1,5 @@
 import type { Category } from './categories.js';
-import { failedTest } from './found.js';
+import { failedTest, found } from './found.js';
 import { categoryOfError, errorAt, headerAt, kindOfError, missingPackage, ownFrame } from './node-errors.js';
 import { slashed } from './normalise.js';
 import type { Grammar, Scan } from './scan.js';
@@ -95,7 +95,7 @@ export const nodeTests: Grammar = {
   words: [],
   telltale: (line) => line === '✖ failing tests:' || /^ℹ duration_ms \d/.test(line),
   start: (scan) => {
-    const { lines, reading } = scan;
+    const { lines, words, reading } = scan;
     let inSection = false;
     return {
       read: (at) => {
@@ -109,6 +109,10 @@ export const nodeTests: Grammar = {
         }
         if (SECTION.test(line)) {
           inSection = true;
+          return at + 1;
+        }
+        if (words.has('node') && /^Could not find '.{1,400}'$/.test(line)) {
+          scan.add(found({ tool: 'node:test', pattern: 'node_test_no_files', category: 'manifest', message: line, at }));
           return at + 1;
         }
         if (!inSection) {

@@ -151,7 +151,11 @@ const readCode = (scan: Scan, code: string, lines: readonly string[], at: number
       readInstallScript(scan, lines, at);
     return;
   }
-  if (code === 'ELIFECYCLE') return;
+  if (code === 'ELIFECYCLE') {
+    if (/spawn ENOENT/.test(text))
+      scan.infra({ kind: 'toolchain', tool: 'npm', line: lines.find((line) => line.includes('spawn ENOENT')) ?? code, sure: true });
+    return;
+  }
   if (kind !== null) {
     // Permissions and versions may be what the project asks for; a registry's refusal and a network are not.
     scan.infra({
@@ -177,6 +181,11 @@ export const npm: Grammar = {
   start: (scan) => {
     const { lines, words } = scan;
     const json = jsonReader(lines);
+    if (
+      (words.has('npm') || words.has('pnpm') || words.has('yarn')) &&
+      ['install', 'ci', 'i', 'add', 'update'].some((word) => words.has(word))
+    )
+      scan.reading.activity ??= 'network';
     return {
       read: (at) => {
         const line = lines[at] ?? '';

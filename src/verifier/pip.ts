@@ -65,6 +65,7 @@ export const pip: Grammar = {
     const { lines, reading } = scan;
     let retried: InfraEvidence | null = null;
     let installed = false;
+    if (scan.words.has('install') || scan.words.has('sync')) reading.activity ??= 'network';
     let building: { at: number; message: string } | null = null;
     const trouble = (kind: InfraEvidence['kind'], line: string, sure = true): void =>
       scan.infra({ kind, tool: 'pip', line, sure, missing });

@@ -9,7 +9,7 @@ import type { Grammar, Scan } from './scan.js';
 
 const SUMMARY = /^(FAILED|ERROR|SUBFAILED(?:\([^)]{0,200}\)|\[[^\]]{0,200}\]){0,2}|SUBFAIL) (\S.*)$/;
 const COUNTS = /^\d{1,9} (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests passed)\b.{0,300} in \d/;
-const PROGRESS = /^(\S.{0,400}?::\S.{0,400}?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)?(?:\s{1,200}\[ {0,2}\d{1,3}%\])?$/;
+const PROGRESS = /^(\S.{0,400}?::\S.{0,400}?)(?: (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN))?(?:\s{1,200}\[ {0,2}\d{1,3}%\])?$/;
 
 /** The title between two runs of one character, or null: `=== FAILURES ===`. */
 export const ruled = (line: string, character: string): string | null => {
@@ -196,7 +196,14 @@ const readReport = (scan: Scan, start: number): number => {
       const summary = SUMMARY.exec(line);
       if (summary?.[2] !== undefined) summaries.push({ id: nodeId(summary[2]), at });
     } else if (section === 'test session starts') {
-      const result = line.includes('::') ? PROGRESS.exec(line.slice(0, 900)) : null;
+      // pytest-timeout stops the whole run when it cannot stop the test.
+      if (/^\++ Timeout \++$/.test(line) && failed.every((each) => each.phase !== 'call')) {
+        const test = running === null ? '' : nodeId(running).test;
+        const body: Body = { ...EMPTY, raised: { name: 'Failed', message: 'Timeout' }, identity: 'Timeout' };
+        failed.push({ phase: 'call', test, body, at });
+        continue;
+      }
+      const result = line.includes('::') ? PROGRESS.exec(line.slice(0, 900).trimEnd()) : null;
       if (result?.[1] === undefined) continue;
       running = result[2] === undefined ? result[1] : null;
       if (result[2] === 'FAILED' || result[2] === 'ERROR') progress.push({ id: result[1], at });

@@ -58,6 +58,35 @@ const readTraceback = (scan: Scan, at: number): number | null => {
   return traceback.end;
 };
 
+/** Drawn as a tree: the group's own line, and what was raised in it. */
+const readGroup = (scan: Scan, at: number): number => {
+  let end = at + 1;
+  while (end < scan.lines.length && end - at < 2_000 && /^ {2,40}[|+]/.test(scan.lines[end] ?? '')) end += 1;
+  const said = scan.lines.slice(at + 1, end).map((line) => line.replace(/^[ |+]{1,40}(?=\S)/, ''));
+  const raised = said.flatMap((line) =>
+    /^(?:[\w.]{0,200}\.)?\w{1,100}(?:Error|Exception|Group|Exit)\b.{0,400}$/.test(line) ? [line] : [],
+  );
+  const [file] = said.flatMap((line) => {
+    const frame = /^File "([^"]{1,600})", line \d/.exec(line)?.[1];
+    return frame === undefined || isForeignFrame(frame) ? [] : [frame];
+  });
+  scan.add(
+    found({
+      tool: 'python',
+      pattern: 'python_exceptiongroup',
+      category: 'runtime',
+      message: raised[0] ?? 'ExceptionGroup',
+      details: raised.slice(1),
+      identity: raised.join('\n'),
+      owner: `${baseName(file ?? '')}::`,
+      file: file ?? null,
+      at,
+    }),
+    true,
+  );
+  return end;
+};
+
 export const python: Grammar = {
   tool: 'python',
   words: [
@@ -82,6 +111,7 @@ export const python: Grammar = {
     read: (at) => {
       const line = scan.lines[at] ?? '';
       if (line === TRACEBACK || HEAD_OF_SYNTAX_ERROR.test(line.slice(0, 700))) return readTraceback(scan, at);
+      if (/^ {2}\+ Exception Group Traceback \(most recent call last\):$/.test(line)) return readGroup(scan, at);
       if (line.startsWith('Fatal Python error: ')) {
         const what = line.slice('Fatal Python error: '.length, 500);
         const { file, within, end } = crashed(scan.lines, at + 1);

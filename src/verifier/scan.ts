@@ -74,10 +74,10 @@ export const familyOf = (grammars: readonly Grammar[], foreign: readonly string[
       const scan = scanOf(lines, words);
       const { reading } = scan;
       const claimed: [number, number][] = [];
-      const started = grammars.map((grammar) => grammar.start(scan));
       const called = named(words)[0];
       // In the company of another build system, only what is seen counts.
       reading.activity = foreign.some((word) => words.has(word)) ? null : (called?.activity ?? null);
+      const started = grammars.map((grammar) => grammar.start(scan));
       for (let at = 0; at < lines.length; ) {
         let next: number | null = null;
         if (lines[at] !== '')

@@ -468,3 +468,54 @@ describe('what a test prints is nobody’s word', () => {
     expect(run('make test', report(noise)).patterns.map((each) => each.pattern)).toEqual(['jest_expect_tobe:adds']);
   });
 });
+
+describe('git and patch', () => {
+  test.each([
+    ['git apply x.patch', 'error: patch failed: a.txt:1\nerror: a.txt: patch does not apply\n', 'git_patch_does_not_apply patch_apply'],
+    ['git apply x.patch', 'error: corrupt patch at line 5\n', 'git_corrupt_patch patch_apply'],
+    ['git apply x.patch', 'error: No valid patches in input (allow with "--allow-empty")\n', 'git_no_valid_patches patch_apply'],
+    ['git apply x.patch', 'error: a.txt: No such file or directory\n', 'git_patch_wrong_file patch_apply'],
+    [
+      'git merge x',
+      'Auto-merging a\nCONFLICT (content): Merge conflict in a\nAutomatic merge failed; fix conflicts and then commit the result.\n',
+      'git_merge_conflict vcs',
+    ],
+    ['git status', 'fatal: not a git repository (or any of the parent directories): .git\n', 'git_not_a_repository vcs'],
+    ['git checkout nope', "error: pathspec 'nope' did not match any file(s) known to git\n", 'git_unknown_revision vcs'],
+    ['git push', " ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs to 'x'\n", 'git_push_rejected vcs'],
+    [
+      'patch -p1',
+      'patching file a.txt\nHunk #1 FAILED at 1.\n1 out of 1 hunk FAILED -- saving rejects to file a.txt.rej\n',
+      'patch_hunk_failed patch_apply',
+    ],
+  ])('%s: %j', (command, output, expected) => expect([...new Set(named(command, output))]).toEqual([expected]));
+});
+
+describe('a deadline, by what was going on', () => {
+  const late = (command: string, output: string) => {
+    const { verdict, infraKind, patterns } = classify({ command, exitCode: 124, timedOut: true, output });
+    return [verdict, infraKind, patterns.map((each) => each.pattern)];
+  };
+  test.each([
+    ['npm install', '', ['blocked', 'net_timeout', []]],
+    ['pip install x', 'Collecting x\n', ['blocked', 'net_timeout', []]],
+    ['go build ./...', 'go: downloading example.com/a v1.0.0\n', ['blocked', 'net_timeout', []]],
+    ['go test ./...', '', ['fail', null, ['test_timeout']]],
+    ['jest', '', ['fail', null, ['test_timeout']]],
+    [
+      'pytest -v',
+      '=== test session starts ===\ncollecting ... collected 2 items\n\ntest_a.py::test_fast PASSED [ 50%]\ntest_a.py::test_slow ',
+      ['fail', null, ['test_timeout:test_slow']],
+    ],
+  ])('%s: %j', (command, output, expected) => expect(late(command, output)).toEqual(expected));
+});
+
+test('groups of exceptions, usage and timeouts of Python’s tools', () => {
+  const group =
+    '  + Exception Group Traceback (most recent call last):\n  |   File "/w/a.py", line 2, in <module>\n  |     raise ExceptionGroup("many", [ValueError(1)])\n  | ExceptionGroup: many (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | ValueError: 1\n    +------------------------------------\n';
+  expect(named('python a.py', group)).toEqual(['python_exceptiongroup runtime']);
+  expect(named('python a.py', 'usage: a.py [-h] x\na.py: error: the following arguments are required: x\n')).toEqual([]);
+  const timeout =
+    '=== test session starts ===\ncollected 1 item\n\ntest_a.py::test_hang \n+++++++++ Timeout +++++++++\n~~~ Stack of MainThread (140) ~~~\n  File "/w/test_a.py", line 5, in test_hang\n+++++++++ Timeout +++++++++\n';
+  expect(named('pytest -v', timeout)).toEqual(['pytest_timeout:test_hang timeout']);
+});
