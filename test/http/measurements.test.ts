@@ -137,7 +137,12 @@ test('where arms ran on cold files and on others, they are compared on each too'
     }
   const { comparisons } = await measure(repo);
   const firstTries = comparisons.filter(({ metric }: Json) => metric === 'firstTryPass');
-  expect(firstTries.map(({ stratum, sentence }: Json) => [stratum, /n = (\d+)( on (?:cold files|files with history))?/.exec(sentence)?.slice(1)])).toEqual([
+  expect(
+    firstTries.map(({ stratum, sentence }: Json) => [
+      stratum,
+      /n = (\d+)( on (?:cold files|files with history))?/.exec(sentence)?.slice(1),
+    ]),
+  ).toEqual([
     ['all', ['4', undefined]],
     ['cold', ['2', ' on cold files']],
     ['history', ['2', ' on files with history']],
