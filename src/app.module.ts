@@ -66,7 +66,7 @@ import { CohortHandler } from './application/queries/cohorts.js';
 import { PageOfHandler } from './application/queries/lists.js';
 import { AttemptByIdHandler, DispatchByIdHandler, MemoryOfFileHandler } from './application/queries/live.js';
 import { MeasurementsHandler } from './application/queries/measurements.js';
-import { PolicyOfRepoHandler } from './application/queries/policy.js';
+import { PolicyOfRepoHandler, PolicyVersionsHandler } from './application/queries/policy.js';
 import { SignalQualityHandler } from './application/queries/signal-quality.js';
 import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
@@ -204,7 +204,7 @@ export async function assemble(given: {
           HeartbeatHandler,
           ResolveProposalHandler,
         ],
-        ...[AdoptPolicyHandler, PolicyOfRepoHandler],
+        ...[AdoptPolicyHandler, PolicyOfRepoHandler, PolicyVersionsHandler],
         ...[CorrectVerdictHandler, DiscountEvidenceHandler, WithdrawPairHandler],
         ...[MemoryOfFileHandler, DispatchByIdHandler, AttemptByIdHandler, EventsOfFileHandler, StateOfFileHandler, VerifyLogHandler],
         StoryOfDispatchHandler,

@@ -276,6 +276,21 @@ export const policyAnswer = z.strictObject({
   position,
 });
 
+/** Newest last; `changes` from the version before, version 0 being the policy that every repo begins with. */
+export const policyVersionsAnswer = z.strictObject({
+  repo: name,
+  items: z.array(
+    z.strictObject({
+      version: z.number().int(),
+      hash: z.string(),
+      adoptedAt: instant.nullable(),
+      revision: z.number().int(),
+      changes: z.array(z.strictObject({ path: z.string(), from: z.unknown(), to: z.unknown() })),
+    }),
+  ),
+});
+export type PolicyVersionsAnswer = z.infer<typeof policyVersionsAnswer>;
+
 /**
  * One dispatch, told in order. Of a decision: what was known when it was made, null where it cannot be told. `texts` are named by the
  * streams that hold them; `afterClosing`: the dispatch was over by then. `nextCursor` where there is more.

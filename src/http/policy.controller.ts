@@ -4,7 +4,7 @@ import { ApiDefaultResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/s
 import type { FastifyReply } from 'fastify';
 import { AdoptPolicyCommand } from '../application/commands/adopt-policy.js';
 import type { Call } from '../application/file-command.js';
-import { PolicyOfRepo, policyTag } from '../application/queries/policy.js';
+import { PolicyOfRepo, PolicyVersions, policyTag } from '../application/queries/policy.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import type { Policy } from '../catalogue/policy.js';
@@ -34,6 +34,12 @@ export class PolicyController {
     const answer = await this.queries.execute(new PolicyOfRepo(repo));
     reply.header('etag', policyTag(answer));
     return answer;
+  }
+
+  @Get('versions')
+  @ApiOkResponse({ standardSchema: answers.policyVersionsAnswer })
+  versions(@Query({ schema: queries.policyQuery }) { repo }: queries.PolicyQuery): Promise<object> {
+    return this.queries.execute(new PolicyVersions(repo));
   }
 
   @Put()

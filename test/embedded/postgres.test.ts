@@ -267,7 +267,7 @@ describe('the binaries', () => {
     const packageDir = join(root, 'package');
     await cp(findPostgresPackage(), packageDir, { recursive: true, verbatimSymlinks: true });
     for (const { target } of JSON.parse(await readFile(join(packageDir, 'native/pg-symlinks.json'), 'utf8')))
-      await rm(join(packageDir, target));
+      await rm(join(packageDir, target), { force: true });
     return packageDir;
   }
 

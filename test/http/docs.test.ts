@@ -52,6 +52,7 @@ test('every route is listed, and nothing else', () => {
       'GET /v1/captures',
       'GET /v1/patterns',
       'GET /v1/policy',
+      'GET /v1/policy/versions',
       'GET /v1/training/labels',
       'GET /v1/training/labels/datasheet',
       'GET /v1/training/pairs',

@@ -180,3 +180,30 @@ describe('decisions', () => {
     );
   });
 });
+
+test('versions tell what changed from one policy to the next', async () => {
+  const repo = freshRepo('policy');
+  await put(repo, { perPattern: 2 });
+  await put(repo, { perPattern: 2, perFile: { failures: 8, patterns: 3 }, failureMaxAgeSeconds: 60 });
+  await put(repo, {});
+  const { items } = await service.api.ok(service.api.get('/v1/policy/versions', { repo }));
+  expect(items.map(({ version, changes }: Json) => [version, changes])).toEqual([
+    [1, [{ path: 'perPattern', from: 3, to: 2 }]],
+    [
+      2,
+      [
+        { path: 'failureMaxAgeSeconds', from: null, to: 60 },
+        { path: 'perFile.failures', from: 6, to: 8 },
+      ],
+    ],
+    [
+      3,
+      [
+        { path: 'failureMaxAgeSeconds', from: 60, to: null },
+        { path: 'perFile.failures', from: 8, to: 6 },
+        { path: 'perPattern', from: 2, to: 3 },
+      ],
+    ],
+  ]);
+  expect((await service.api.ok(service.api.get('/v1/policy/versions', { repo: freshRepo('policy') }))).items).toEqual([]);
+});
