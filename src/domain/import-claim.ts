@@ -53,7 +53,7 @@ export function importClaim(state: FileState, claim: ClaimedDispatch, context: C
       disagreement: null,
       trial: null,
     };
-    recorder.add('VerdictReached', { ...common, verdict, ...reached, confidence: 'low' });
+    recorder.add('VerdictReached', { ...common, verdict, ...reached, confidence: 'high' });
     return attemptId;
   };
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
