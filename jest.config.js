@@ -20,5 +20,7 @@ export default {
       },
     ],
   },
+  // Most tests wait for a server: both cores are kept busy by two of them.
+  maxWorkers: '100%',
   testTimeout: 30_000,
 };
