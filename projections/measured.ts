@@ -51,7 +51,8 @@ const facts: Table['columns'] = {
   builderPassed: 'integer',
   builderFailed: 'integer',
   blocked: 'integer',
-  /** Seat and verdict of its attempt 1; null while there is none, and where it was blocked. */
+  /** Number, seat and verdict of its first try: attempt 1, or the first behind undecided ones that passed or failed; null while there is none. */
+  firstAttempt: 'integer',
   firstSeat: 'text',
   firstVerdict: 'text',
   /** Whether a hint was handed out for its attempt 1. */
@@ -62,12 +63,12 @@ const facts: Table['columns'] = {
 
 /**
  * What is measured, a row a dispatch. A dispatch counts among `dispatches` from its first pass or fail on; abandoned or blocked before
- * that it is counted apart, and still open it is unfinished. `firstTries` are those whose attempt 1 was the builder's. Costs are
+ * that it is counted apart, and still open it is unfinished. `firstTries` are those whose first try was the builder's. Costs are
  * billionths of a dollar: sums of whole numbers do not depend on their order.
  */
 export const measured: Projection = {
   name: 'measured',
-  version: 4,
+  version: 5,
   tables: {
     dispatches: {
       columns: {
@@ -155,7 +156,8 @@ function opened(data: EventData<'DispatchOpened'>): Row {
     ...{ dispatchId, repo, targetFile, taskId, model, configuration, arm, batch, carry, cold, budget, openedAt: at },
     ...{ targetFiles, description, prompt, frontier, profile, experiment: assigned?.experiment ?? null },
     ...{ shownAtFirst: false, flaky: false },
-    ...{ status: 'open', outcome: null, builderPassed: 0, builderFailed: 0, blocked: 0, firstSeat: null, firstVerdict: null },
+    ...{ status: 'open', outcome: null, builderPassed: 0, builderFailed: 0, blocked: 0 },
+    ...{ firstAttempt: null, firstSeat: null, firstVerdict: null },
     ...Object.fromEntries(MEASURES.map((measure) => [measure, 0])),
   });
 }
@@ -198,8 +200,9 @@ function judged(
   };
   if (before !== undefined) count(before, -1);
   count(verdict, 1);
-  if (attempt === 1)
-    Object.assign(after, verdict === 'blocked' ? { firstSeat: null, firstVerdict: null } : { firstSeat: seat, firstVerdict: verdict });
+  const isFirst = row.firstAttempt === null ? verdict !== 'blocked' : attempt <= number(row.firstAttempt);
+  const tried = verdict === 'blocked' ? { firstSeat: null, firstVerdict: null } : { firstSeat: seat, firstVerdict: verdict };
+  if (isFirst) Object.assign(after, { firstAttempt: attempt, ...tried });
   return [dispatchRow(counted(after)), { table: 'attempts', key: [attemptId], row: { attemptId, seat, attempt, verdict } }];
 }
 

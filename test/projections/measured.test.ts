@@ -21,7 +21,10 @@ function naively(events: LoggedEvent[], opened: EventData<'DispatchOpened'>): Ro
   const of = (seat: string, verdict: string) => verdicts.filter((one) => one.seat === seat && one.verdict === verdict).length;
   const builder = of('builder', 'pass') + of('builder', 'fail');
   const frontier = of('frontier', 'pass') + of('frontier', 'fail');
-  const first = verdicts.find(({ attempt, verdict }) => attempt === 1 && verdict !== 'blocked' && opened);
+  const judged = own(allOf(events, 'VerdictReached')).find(({ attemptId, verdict }) =>
+    [verdict, corrections.get(attemptId) ?? 'blocked'].some((one) => one !== 'blocked'),
+  );
+  const first = verdicts.find(({ attemptId, verdict }) => attemptId === judged?.attemptId && verdict !== 'blocked');
   const closed = own(allOf(events, 'DispatchClosed'))[0];
   const escalated = own(allOf(events, 'NextStepDecided')).some(({ step }) => step === 'escalate');
   const injections = own(allOf(events, 'HistoryInjected')).length;
@@ -62,6 +65,21 @@ test('each dispatch adds what a count over the log says', () => {
   }
   for (const measure of ['firstTryPassed', 'sparedAttempts', 'apartAbandoned', 'apartBlocked', 'escalations', 'frontierFails'])
     expect([measure, rows.some((row) => row[measure] !== 0)]).toEqual([measure, true]);
+});
+
+test('behind an attempt that the verifier could not decide, the next one is the first try', () => {
+  const opened = allOf(log, 'DispatchOpened').find(({ dispatchId }) => {
+    const own = allOf(log, 'VerdictReached').filter((one) => one.dispatchId === dispatchId);
+    if (allOf(log, 'VerdictCorrected').some((one) => one.dispatchId === dispatchId)) return false;
+    return own.length > 1 && own[0]!.verdict === 'fail' && own[1]!.seat === 'builder' && own[1]!.verdict !== 'blocked';
+  })!;
+  const undecided = log.map((logged) =>
+    logged.event.type === 'VerdictReached' && logged.event.data.dispatchId === opened.dispatchId && logged.event.data.attempt === 1
+      ? { ...logged, event: { ...logged.event, data: { ...logged.event.data, verdict: 'blocked', infraKind: 'killed' } } }
+      : logged,
+  ) as LoggedEvent[];
+  const row = projected(measured, undecided, 'dispatches').find(({ dispatchId }) => dispatchId === opened.dispatchId)!;
+  expect([row.firstTries, row.firstAttempt]).toEqual([1, 2]);
 });
 
 describe('a corrected verdict', () => {
