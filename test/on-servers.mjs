@@ -28,26 +28,35 @@ async function startServers(dataDir) {
 const ended = (child) => new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 
 const given = { database: process.env.TEST_DATABASE_URL, eventStore: process.env.TEST_EVENTSTORE_URL };
-const dataDir = await mkdtemp(join(tmpdir(), 'anvil-servers-'));
-await chmod(dataDir, 0o755);
-let status = 1;
-let servers;
-try {
-  servers = given.database && given.eventStore ? null : await startServers(dataDir);
-  const env = {
-    ...process.env,
-    TEST_DATABASE_URL: given.database ?? servers.said.DATABASE_URL,
-    TEST_EVENTSTORE_URL: given.eventStore ?? servers.said.EVENTSTORE_URL,
-  };
+const suites = process.argv.length > 2 ? process.argv.slice(2) : SUITES;
+
+/** Runs a part of the suites, one after the other: on the same servers they would take the lead from each other. */
+function runTests(part, { DATABASE_URL, EVENTSTORE_URL }) {
+  const env = { ...process.env, TEST_DATABASE_URL: DATABASE_URL, TEST_EVENTSTORE_URL: EVENTSTORE_URL };
   const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--runInBand'];
-  const suites = process.argv.length > 2 ? process.argv.slice(2) : SUITES;
-  status = await ended(spawn(process.execPath, [...jest, ...suites], { env, stdio: 'inherit' }));
-} finally {
-  if (servers) {
-    const gone = ended(servers.child);
-    servers.child.kill('SIGTERM');
-    await gone;
-  }
-  await rm(dataDir, { recursive: true, force: true });
+  return ended(spawn(process.execPath, [...jest, ...part, ...suites], { env, stdio: 'inherit' }));
 }
-process.exit(status);
+
+async function onServersOfItsOwn(part) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'anvil-servers-'));
+  await chmod(dataDir, 0o755);
+  let servers;
+  try {
+    servers = await startServers(dataDir);
+    return await runTests(part, servers.said);
+  } finally {
+    if (servers) {
+      const gone = ended(servers.child);
+      servers.child.kill('SIGTERM');
+      await gone;
+    }
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+// Two halves side by side, each with servers of its own: the tests mostly wait.
+const statuses =
+  given.database && given.eventStore
+    ? [await runTests([], { DATABASE_URL: given.database, EVENTSTORE_URL: given.eventStore })]
+    : await Promise.all(['--shard=1/2', '--shard=2/2'].map((shard) => onServersOfItsOwn([shard])));
+process.exit(Math.max(...statuses));

@@ -146,7 +146,7 @@ test.each([
   ['a type that there is not', {}, '?type=VerdictReached,Nonsense', 400, 'type.1'],
   ['the texts of payloads', {}, '?type=PayloadStored', 400, 'type.0'],
   ['an unknown field', {}, '?file=a', 400, 'file'],
-  ['an unknown dispatch', {}, '?dispatchId=d-00000000000000000000-x', 404, undefined],
+  ['an unknown dispatch', {}, '?dispatchId=d-5a17e0c93bd4f2610e8f-x', 404, undefined],
 ])('%s is refused', async (_what, headers, query, status, path) => {
   const answer = await service.api.get(`/v1/events${query}`, {}, { headers });
   expect([answer.status, answer.body.errors?.[0].path]).toEqual([status, path]);

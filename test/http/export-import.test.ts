@@ -14,7 +14,7 @@ beforeAll(async () => {
   source = await Service.start();
   await work(source.api);
   // Somebody else keeps events in the same store, also in streams that are named like Anvil's.
-  for (const stream of ['orders-1', 'policy-of-the-shop', `file-${'0'.repeat(20)}`])
+  for (const stream of ['orders-1', 'policy-of-the-shop', `file-${'f'.repeat(20)}`])
     await source.log.append(stream, -1, [
       { id: crypto.randomUUID(), type: 'PolicyAdopted', data: { price: 1 }, metadata: { by: 'them' } as never },
     ]);
