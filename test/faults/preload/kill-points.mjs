@@ -85,12 +85,14 @@ wrap(
   LogStatements.prototype,
   'insert',
   (insert) =>
-    async function (client, batch) {
-      const inserting = insert.call(this, client, batch);
+    async function (...given) {
+      const [, batch] = given;
+      const inserting = insert.apply(this, given);
       // By the next turn of the loop the statement has left this process, and no answer has been read.
       setImmediate(() => pass('LogStatements.insert: sent, not confirmed', batch.events.length));
-      await inserting;
+      const inserted = await inserting;
       pass('LogStatements.insert: committed, unanswered', batch.events.length);
+      return inserted;
     },
 );
 
