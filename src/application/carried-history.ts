@@ -11,7 +11,7 @@ import { loadVerifier } from './recorded-verifier.js';
 /** What a dispatch's events say of one attempt. */
 interface Told {
   recorded: EventData<'AttemptRecorded'>;
-  verdict?: Pick<EventData<'VerdictReached'>, 'verdict' | 'patterns' | 'signature' | 'infraKind'>;
+  verdict?: Pick<EventData<'VerdictReached'>, 'verdict' | 'patterns' | 'signature' | 'infraKind' | 'confidence'>;
   diff?: EventData<'SnapshotDiffCaptured'>['diff'];
 }
 
@@ -29,13 +29,21 @@ export async function dispatchHistory(
   stream: string,
   { dispatchId, openedAt, before = Number.POSITIVE_INFINITY }: { dispatchId: string; openedAt: number; before?: number },
 ): Promise<DispatchHistory> {
-  const told = new Map<string, Told>();
+  const own: FileEvent[] = [];
   for await (const { event, revision } of log.read(stream, openedAt)) {
     if (revision >= before) break;
-    if ('dispatchId' in event.data && event.data.dispatchId === dispatchId) take(told, event as FileEvent);
+    if ('dispatchId' in event.data && event.data.dispatchId === dispatchId) own.push(event as FileEvent);
   }
+  const told = attemptsTold(own);
   const attempts = [...told.values()].flatMap(carried);
   return { recorded: told.size, records: foldAttempts(attempts), told };
+}
+
+/** What a dispatch's events say of its attempts, by id, in order; verdicts as they were corrected. */
+export function attemptsTold(events: readonly FileEvent[]): Map<string, Told> {
+  const told = new Map<string, Told>();
+  for (const event of events) take(told, event);
+  return told;
 }
 
 function take(told: Map<string, Told>, event: FileEvent): void {

@@ -2,6 +2,7 @@ import type { EventData, FileEvent } from '../catalogue/events.js';
 import { inForce, type PolicyState, policyRevisionOf } from '../domain/policy-in-force.js';
 import type { Context } from '../domain/recorder.js';
 import type { FileState } from '../domain/state.js';
+import { appendResolved } from './append-resolved.js';
 import { type Chained, chained, extentOf, sameKey } from './command-events.js';
 import { NotFound } from './errors.js';
 import type { FileCommand, Handled } from './file-command.js';
@@ -16,8 +17,6 @@ import { warningsOf } from './warnings.js';
 
 /** Conflicts with other instances in a row before the caller is told to come back: commands of this one take turns. */
 const TRIES = 20;
-/** How often an append whose outcome is unknown is made again, with the same event ids, to learn it. */
-const RESOLVING_TRIES = 3;
 
 type Plan<S> = { earlier: string } | { earlier: null; commandId: string; state: FileState; context: Context; seen: S; events: FileEvent[] };
 
@@ -125,19 +124,12 @@ export class CommandHandling {
     return { earlier, commandId, state, context, seen, events: command.decide(state, context) };
   }
 
-  /** An append without an answer is made again with the same ids at the same revision: it counts once, and its outcome is learned. */
   private async append(history: FileHistory, events: Chained[]): Promise<Position> {
     const stop = this.metrics.appends.startTimer();
-    for (let tried = 1; ; tried += 1) {
-      try {
-        const { position } = await this.log.append(history.stream, history.state.revision, events);
-        stop();
-        this.histories.appended(history, events, position);
-        return positionOf(history);
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable) || tried === RESOLVING_TRIES) throw error;
-      }
-    }
+    const { position } = await appendResolved(this.log, history.stream, history.state.revision, events);
+    stop();
+    this.histories.appended(history, events, position);
+    return positionOf(history);
   }
 
   private async madeBefore<S>({ call, repeats, stream }: FileCommand<S>, history: FileHistory): Promise<string | null> {

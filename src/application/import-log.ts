@@ -5,12 +5,10 @@ import { type ExportedEvent, exportEnd, exportedEvent, exportHeader } from '../c
 import { readWritten } from '../catalogue/versions.js';
 import { chainHash } from '../domain/chain.js';
 import { fileIdOf, fileStream, INFRA_STREAMS, payloadStream, policyStream } from '../domain/ids.js';
+import { appendResolved } from './append-resolved.js';
 import type { Imports } from './imports.js';
 import { BadLine, jsonOf, linesOf, parseLine } from './lines.js';
-import { type EventLog, type NewEvent, StoreUnavailable, WrongRevision } from './ports.js';
-
-/** How often an append whose outcome is unknown is made again, with the same event ids, to learn it. */
-const RESOLVING_TRIES = 3;
+import { type EventLog, type NewEvent, WrongRevision } from './ports.js';
 
 const NOT_EMPTY = 'The store is not empty, and an export goes into an empty one, or on where an earlier import of it was cut off.';
 
@@ -171,17 +169,14 @@ class Work {
 
   /** False where it was there already. */
   private async append(group: Group): Promise<boolean> {
-    for (let tried = 1; ; tried += 1) {
-      try {
-        await this.log.append(group.stream, group.events[0]!.revision - 1, group.events);
-        return true;
-      } catch (error) {
-        if (error instanceof WrongRevision) {
-          if (await this.isThere(group)) return false;
-          throw new BadLine(group.line, `${group.stream} is not at revision ${group.events[0]!.revision - 1}`, true);
-        }
-        if (!(error instanceof StoreUnavailable) || tried === RESOLVING_TRIES) throw error;
-      }
+    const before = group.events[0]!.revision - 1;
+    try {
+      await appendResolved(this.log, group.stream, before, group.events);
+      return true;
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error;
+      if (await this.isThere(group)) return false;
+      throw new BadLine(group.line, `${group.stream} is not at revision ${before}`, true);
     }
   }
 }

@@ -161,8 +161,12 @@ export type MeasuredFilter = { [column in 'repo' | 'batch' | 'model' | 'experime
 
 /** What is measured of dispatches. */
 export interface MeasuredRows {
-  /** The first dispatch of each task of a cohort, by repo, file, task and model; `after` is the last of the page before. */
-  cohort(has: CohortFilter, filter: MeasuredFilter, page: { after?: string[]; limit: number }): Promise<Row[]>;
+  /** A page of the first dispatch of each task of a cohort, by repo, file, task and model. Throws {@link BadCursor}. */
+  cohort(
+    has: CohortFilter,
+    filter: MeasuredFilter,
+    page: { cursor: string | undefined; limit: number },
+  ): Promise<{ items: Row[]; nextCursor: string | null }>;
   /** How the tasks of a cohort came out in their first run and in the first one of another batch. */
   reruns(has: CohortFilter, filter: MeasuredFilter, batch: string): Promise<Reruns>;
   /** By arm and by cold or history. */

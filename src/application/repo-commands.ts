@@ -1,4 +1,5 @@
 import type { AnvilEvent } from '../catalogue/events.js';
+import { appendResolved } from './append-resolved.js';
 import { chained } from './command-events.js';
 import { KeyReused } from './errors.js';
 import type { Call } from './file-command.js';
@@ -9,7 +10,6 @@ import { type Clock, type EventLog, type Ids, type StoredEvent, StoreUnavailable
 import type { RepoState, RepoStream } from './repo-streams.js';
 
 const TRIES = 20;
-const RESOLVING_TRIES = 3;
 
 /** What a repo's stream folds to right after a command, and where that is. */
 export interface RepoHandled<S> {
@@ -53,7 +53,8 @@ export class RepoCommands<E extends AnvilEvent, S extends RepoState> {
       if (events.length === 0) return this.standing(stream, stored);
       const head = stored.at(-1)?.metadata;
       try {
-        const position = await this.append(stream, state.revision, chained(head, events, commandId, null, call));
+        const linked = chained(head, events, commandId, null, call);
+        const { position } = await appendResolved(this.log, stream, state.revision, linked);
         const after = events.reduce(this.kind.evolve, state);
         return { state: after, position: { stream, revision: after.revision, commit: position } };
       } catch (error) {
@@ -66,17 +67,6 @@ export class RepoCommands<E extends AnvilEvent, S extends RepoState> {
   private standing(stream: string, stored: StoredEvent[]): RepoHandled<S> {
     const state = stored.map(({ event }) => event as E).reduce(this.kind.evolve, this.kind.initial);
     return { state, position: { stream, revision: state.revision, commit: stored.at(-1)?.position ?? null } };
-  }
-
-  /** Without an answer made again with the same ids: it counts once, and its outcome is learned. */
-  private async append(stream: string, revision: number, events: ReturnType<typeof chained<E>>): Promise<string> {
-    for (let tried = 1; ; tried += 1) {
-      try {
-        return (await this.log.append(stream, revision, events)).position;
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable) || tried === RESOLVING_TRIES) throw error;
-      }
-    }
   }
 }
 

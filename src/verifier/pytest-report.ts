@@ -1,55 +1,13 @@
-import { failedTest, found } from './found.js';
 import type { TestCase } from './junit-cases.js';
 import { type Json, jsonReader, listOf, objectOf, at as pick, stringOf } from './machine-json.js';
-import { kindOf, nodeId } from './pytest.js';
+import { addFailed, type Failed, nodeId } from './pytest.js';
 import { type Body, readBody } from './pytest-body.js';
 import type { Grammar, Scan } from './scan.js';
 
 /** pytest's reports: JUnit, and the JSON of pytest-json-report. Both hold the text of the terminal's blocks, which is read the same way. */
 
-const addCase = (
-  scan: Scan,
-  test: string,
-  testFile: string | null,
-  phase: 'call' | 'setup' | 'teardown' | 'collect',
-  body: Body,
-  at: number,
-): void => {
-  const { kind, category } = kindOf(body, phase);
-  const message = [body.raised.name, body.raised.message].filter((part) => part !== '').join(': ') || kind.replaceAll('_', ' ');
-  const file = body.file ?? testFile;
-  if (phase === 'collect')
-    scan.add(
-      found({
-        tool: 'pytest',
-        pattern: `pytest_${kind}`,
-        category,
-        message,
-        identity: `${kind} ${body.raised.message}`,
-        owner: `${(testFile ?? test).split('/').at(-1)}::`,
-        file,
-        at,
-        needs: body.needs,
-      }),
-    );
-  else
-    scan.add(
-      failedTest({
-        tool: 'pytest',
-        kind: `pytest_${kind}`,
-        category,
-        test,
-        testFile: testFile ?? body.firstFile,
-        file,
-        line: body.line,
-        message,
-        identity: `${phase} ${body.identity}`,
-        details: body.details,
-        at,
-        needs: body.needs,
-      }),
-    );
-};
+const addCase = (scan: Scan, test: string, testFile: string | null, phase: Failed['phase'], body: Body, at: number): void =>
+  addFailed(scan, { phase, test, body, at }, testFile, { owner: testFile ?? test, file: body.file ?? testFile });
 
 /** `tests.test_cart.TestCart`: the module's parts, then the classes, which by convention begin with a capital. */
 const placeOf = (classname: string, file: string): { file: string | null; classes: string[] } => {

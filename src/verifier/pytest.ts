@@ -48,7 +48,7 @@ const masked = (title: string): string =>
     .replace(/ \(?<subtest>\)?.*$/, '')
     .trim();
 
-interface Failed {
+export interface Failed {
   phase: 'call' | 'setup' | 'teardown' | 'collect';
   test: string;
   body: Body;
@@ -79,7 +79,13 @@ export const kindOf = (body: Body, phase: Failed['phase'] = 'call'): { kind: str
   return { kind: exceptionSlug(own), category: categoryOfException(own) };
 };
 
-const addFailed = (scan: Scan, { phase, test, body, at }: Failed, testFile: string | null): void => {
+/** `collected`: whose a failure to collect is, and the file that is then named. */
+export const addFailed = (
+  scan: Scan,
+  { phase, test, body, at }: Failed,
+  testFile: string | null,
+  collected = { owner: test, file: body.file ?? testFile ?? test } as { owner: string; file: string | null },
+): void => {
   const { kind, category } = kindOf(body, phase);
   const file = body.file ?? testFile;
   const message = [body.raised.name, body.raised.message].filter((part) => part !== '').join(': ') || kind.replaceAll('_', ' ');
@@ -91,8 +97,8 @@ const addFailed = (scan: Scan, { phase, test, body, at }: Failed, testFile: stri
         category,
         message,
         identity: `${kind} ${body.raised.message}`,
-        owner: `${test.split('/').at(-1)}::`,
-        file: file ?? test,
+        owner: `${collected.owner.split('/').at(-1)}::`,
+        file: collected.file,
         at,
         needs: body.needs,
       }),

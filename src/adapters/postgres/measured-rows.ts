@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import type { MeasuredFilter, MeasuredRows, Row } from '../../application/ports.js';
+import { fromCursor, readCursor, writeCursor } from './cursors.js';
 import { fromDatabase, quoted, SCHEMA, tableName } from './tables.js';
 
 /** What makes a task one, whatever arm it ran in. */
-const TASK = ['repo', 'targetFile', 'taskId', 'model'].map(quoted).join(', ');
+const KEY = ['repo', 'targetFile', 'taskId', 'model'];
+const TASK = KEY.map(quoted).join(', ');
 
 /** Sums over the rows of the projection `measured`; `measures` are its columns that are summed. */
 export class PostgresMeasuredRows implements MeasuredRows {
@@ -35,15 +37,19 @@ export class PostgresMeasuredRows implements MeasuredRows {
     return rows;
   }
 
-  async cohort(...[has, filter, { after, limit }]: Parameters<MeasuredRows['cohort']>): Promise<Row[]> {
+  async cohort(...[has, filter, { cursor, limit }]: Parameters<MeasuredRows['cohort']>): ReturnType<MeasuredRows['cohort']> {
     const { where, values } = conditions({ ...filter, ...has });
-    const beyond = after === undefined ? '' : `WHERE (${TASK}) > (${after.map((_, i) => `$${values.length + i + 1}`).join(', ')})`;
-    const { rows } = await this.pool.query(
-      `SELECT * FROM (SELECT DISTINCT ON (${TASK}) * FROM ${this.table} ${where} ORDER BY ${TASK}, "openedAt", "dispatchId") firsts
-       ${beyond} ORDER BY ${TASK} LIMIT ${limit}`,
-      [...values, ...(after ?? [])],
+    const after = cursor === undefined ? [] : readCursor(cursor, KEY.length, ['string']);
+    const beyond = cursor === undefined ? '' : `WHERE (${TASK}) > (${after.map((_, i) => `$${values.length + i + 1}`).join(', ')})`;
+    const { rows } = await fromCursor(
+      this.pool.query<Row>(
+        `SELECT * FROM (SELECT DISTINCT ON (${TASK}) * FROM ${this.table} ${where} ORDER BY ${TASK}, "openedAt", "dispatchId") firsts
+         ${beyond} ORDER BY ${TASK} LIMIT ${limit + 1}`,
+        [...values, ...after],
+      ),
     );
-    return rows.map(fromDatabase);
+    const items = rows.slice(0, limit).map(fromDatabase);
+    return { items, nextCursor: rows.length > limit ? writeCursor(KEY.map((column) => items.at(-1)![column])) : null };
   }
 
   async reruns(...[has, filter, batch]: Parameters<MeasuredRows['reruns']>): ReturnType<MeasuredRows['reruns']> {

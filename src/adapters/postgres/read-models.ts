@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import {
-  BadCursor,
   type Checkpoints,
   type FilePlace,
   type OverdueFiles,
@@ -8,9 +7,8 @@ import {
   type ReadModels,
   type Row,
 } from '../../application/ports.js';
+import { fromCursor, readCursor, writeCursor } from './cursors.js';
 import { fromDatabase, quoted, SCHEMA, tableName } from './tables.js';
-
-const NO_PAGE_GAVE_IT = 'no page of this list gave this cursor';
 
 /** The read models as queries see them, and the checkpoints of processes beside them. */
 export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles {
@@ -36,19 +34,10 @@ export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles
     const filter = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
     const sorted = order.map((column) => `${quoted(column)} ${descending ? 'DESC' : 'ASC'}`).join(', ');
     const text = `SELECT * FROM ${tableName(SCHEMA, projection, table)} ${filter} ORDER BY ${sorted} LIMIT ${parameter(limit + 1)}`;
-    const rows = (await this.query(text, values, cursor !== undefined)).map(fromDatabase);
+    const asked = this.pool.query<Row>(text, values);
+    const rows = (await (cursor === undefined ? asked : fromCursor(asked))).rows.map(fromDatabase);
     const items = rows.slice(0, limit);
     return { items, nextCursor: rows.length > limit ? writeCursor(order.map((column) => items.at(-1)![column])) : null };
-  }
-
-  /** A cursor may hold what no column of its kind does (data exceptions, SQLSTATE 22): then no page gave it. */
-  private async query(text: string, values: unknown[], fromCursor: boolean): Promise<Row[]> {
-    try {
-      return (await this.pool.query<Row>(text, values)).rows;
-    } catch (error) {
-      if (fromCursor && String((error as { code?: unknown }).code).startsWith('22')) throw new BadCursor(NO_PAGE_GAVE_IT);
-      throw error;
-    }
   }
 
   async position(projection: string): Promise<string | null> {
@@ -92,19 +81,4 @@ export class PostgresReadModels implements ReadModels, Checkpoints, OverdueFiles
   async ping(): Promise<void> {
     await this.pool.query('SELECT 1');
   }
-}
-
-function writeCursor(values: unknown[]): string {
-  return Buffer.from(JSON.stringify(values)).toString('base64url');
-}
-
-function readCursor(cursor: string, length: number): unknown[] {
-  try {
-    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Array.isArray(values) && values.length === length && values.every((value) => ['string', 'number'].includes(typeof value)))
-      return values;
-  } catch {
-    // Falls through: whatever it was, no page gave it.
-  }
-  throw new BadCursor(NO_PAGE_GAVE_IT);
 }
