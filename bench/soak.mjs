@@ -2,7 +2,7 @@
 // Many builders on the embedded defaults for a while: node bench/soak.mjs [--minutes 10] [--builders 64] (npm run bench:soak). Each goes
 // through whole dispatches on files of its own and of others, as fast as it is answered. Any answer that is not a success ends the run.
 // Prints what the service's process holds every half minute, and the rate and latency over all.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,6 +19,8 @@ const SAMPLE_EVERY_MS = 30_000;
 const SOLVED = 3;
 
 const dataDir = await mkdtemp(join(tmpdir(), 'anvil-soak-'));
+// As root, PostgreSQL is another user, and has to get in.
+await chmod(dataDir, 0o755);
 const service = await startChild('service', { args: [dataDir] });
 const latencies = [];
 let dispatches = 0;

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Json } from '../support/api.js';
+import { makeFolder } from '../support/folder.js';
 import { Service } from '../support/service.js';
 import { run } from './run.js';
 
@@ -10,7 +10,7 @@ let service: Service;
 let folder: string;
 beforeAll(async () => {
   service = await Service.start();
-  folder = await mkdtemp(join(tmpdir(), 'anvil-test-import-'));
+  folder = await makeFolder('anvil-test-import');
 }, 60_000);
 afterAll(async () => {
   await service.stop();

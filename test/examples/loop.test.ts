@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeFolder } from '../support/folder.js';
 import { Service } from '../support/service.js';
 import { type Ended, run } from './run.js';
 
@@ -61,7 +60,7 @@ test('what it sends is what happened: the real text of tsc, and the diff before 
 });
 
 test('it leaves no workspace behind, and says so when no service runs', async () => {
-  const TMPDIR = await mkdtemp(join(tmpdir(), 'anvil-test-example-'));
+  const TMPDIR = await makeFolder('anvil-test-example');
   try {
     const { status, stderr } = await loop('http://127.0.0.1:9', { TMPDIR });
     expect(status).toBe(1);

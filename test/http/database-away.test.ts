@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type EmbeddedPostgres, startPostgres } from '../../src/embedded/postgres.js';
+import { makeFolder } from '../support/folder.js';
 import { TestNode } from '../support/node.js';
 import { eventually, freshRepo, Service } from '../support/service.js';
 
@@ -14,7 +13,7 @@ const start = () => startPostgres({ dataDir, log: () => undefined });
 
 beforeAll(async () => {
   node = await TestNode.start();
-  dataDir = await mkdtemp(join(tmpdir(), 'anvil-test-read-'));
+  dataDir = await makeFolder('anvil-test-read');
   database = await start();
   service = await Service.start({ eventStoreUrl: node.url, databaseUrl: database.connectionString });
 }, 60_000);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFile } from '@swc/core';
 import { Api } from './api.js';
+import { makeFolder } from './folder.js';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -19,7 +19,7 @@ export class ChildService {
   ) {}
 
   static async start(): Promise<ChildService> {
-    const service = new ChildService(await compile(), await mkdtemp(join(tmpdir(), 'anvil-child-')));
+    const service = new ChildService(await compile(), await makeFolder('anvil-child'));
     await service.begin();
     return service;
   }
@@ -67,7 +67,7 @@ export class ChildService {
 }
 
 async function compile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'anvil-code-'));
+  const folder = await makeFolder('anvil-code');
   const files = await Promise.all(['src', 'projections'].map((name) => readdir(join(repository, name), { recursive: true })));
   const paths = files.flatMap((names, i) =>
     names.filter((name) => name.endsWith('.ts')).map((name) => join(repository, ['src', 'projections'][i]!, name)),

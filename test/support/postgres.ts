@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import { startPostgres } from '../../src/embedded/postgres.js';
+import { makeFolder } from './folder.js';
 
 export interface TestPostgres {
   connectionString: string;
@@ -17,7 +16,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
 }
 
 async function startEmbedded(): Promise<TestPostgres> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'anvil-test-pg-'));
+  const dataDir = await makeFolder('anvil-test-pg');
   const postgres = await startPostgres({ dataDir, log: () => undefined });
   return {
     connectionString: postgres.connectionString,

@@ -1,8 +1,6 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -17,6 +15,7 @@ import type { readEvent } from '../../src/catalogue/versions.js';
 import { startEngines } from '../../src/embedded/engines.js';
 import { createApp } from '../../src/http/create-app.js';
 import { Api } from './api.js';
+import { makeFolder } from './folder.js';
 import { startTestPostgres, type TestPostgres } from './postgres.js';
 
 interface Running {
@@ -58,7 +57,7 @@ export class Service {
   static async start(options: Options = {}): Promise<Service> {
     const ownDatabase = options.databaseUrl === undefined && process.env.TEST_DATABASE_URL;
     const postgres = ownDatabase ? await startTestPostgres() : null;
-    const service = new Service(options, await mkdtemp(join(tmpdir(), 'anvil-test-')), postgres, null);
+    const service = new Service(options, await makeFolder('anvil-test'), postgres, null);
     await service.begin(options.idleAtFirst, options.sagaPausedAtFirst);
     return service;
   }

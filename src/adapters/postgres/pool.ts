@@ -6,7 +6,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 /** A pool whose idle connections may break without ending the process: the next query says what is wrong. */
 export function createPool(connectionString: string, report: (message: string) => void): pg.Pool {
   const pool = new pg.Pool({ connectionString, max: 10, connectionTimeoutMillis: 5_000, application_name: 'anvil' });
-  pool.on('error', (error) => report(`an idle database connection broke: ${error.message}`));
+  // Those of a pool that has ended may still be closing when the server goes.
+  pool.on('error', (error) => pool.ending || report(`an idle database connection broke: ${error.message}`));
   return pool;
 }
 

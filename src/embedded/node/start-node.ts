@@ -78,8 +78,8 @@ export async function startNode(options: EmbeddedNodeOptions): Promise<EmbeddedN
     connectionTimeoutMillis: READ_TIMEOUT_MS,
     query_timeout: READ_TIMEOUT_MS,
   });
-  // An idle connection that breaks is replaced at the next read.
-  pool.on('error', (error) => log(`The event log lost an idle connection: ${error.message}`));
+  // An idle connection that breaks is replaced at the next read. Those of a pool that has ended may still be closing when the server goes.
+  pool.on('error', (error) => pool.ending || log(`The event log lost an idle connection: ${error.message}`));
   const states = new StreamStates(schema);
   const tail = new LiveTail(0);
   const writer = new LogWriter(schema, states, tail, (session, error) => keeper.replace(session, error));
