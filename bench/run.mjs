@@ -70,8 +70,8 @@ async function restartable() {
 }
 
 async function decideAndHistogram() {
-  const { parts: first, restart } = await restartable();
-  const parts = first;
+  const { running, restart } = await restartable();
+  const parts = running();
   const lengths = options.sections.includes('decide') ? await fillFiles(parts) : [];
   await parts.service.call('run');
   if (lengths.length > 0) {

@@ -168,3 +168,16 @@ describe('one pair for one chosen attempt', () => {
     expect(ids(await pairsOf(history))).toEqual([[late, failed, 'self_correction']]);
   });
 });
+
+test('where the last failures are corrected in one batch with the pass, the one before them is what was rejected', async () => {
+  const history = new History();
+  const d = history.open();
+  const [first, second, third] = ['E0001', 'E0002', 'E0003'].map((code) => history.attempt(d, 'fail', { codes: [code], output: code }));
+  const before = history.events.length;
+  for (const flaky of [third, second]) history.correct(flaky!, 'pass');
+  const passed = history.attempt(d, 'pass', { output: 'right' });
+  await spec.given(correctionPairs, history.events.slice(0, before));
+  await (await spec.store(correctionPairs)).apply(history.events.slice(before));
+  const [pair] = await spec.rows(correctionPairs, 'pairs');
+  expect(pair).toMatchObject({ chosenAttemptId: passed, rejectedAttemptId: first, rejected: { text: 'E0001' } });
+});

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { EventPlace, FollowerName, ParkedEvent, ParkedEvents } from '../../application/ports.js';
+import type { Statements } from './pool.js';
 import { asText, quoted, SCHEMA } from './tables.js';
-
-type Client = Pick<pg.ClientBase, 'query'>;
 
 /** The table of parked events, one row a follower and stream. It lies beside the rows that it is about, so also in a rebuild's schema. */
 export function parkedTable(schema: string): string {
@@ -18,7 +17,7 @@ export function createParkedTable(schema: string): string {
 
 /** Parks an event, or counts one more try; one that takes another's place begins with its first. */
 export async function park(
-  client: Client,
+  client: Statements,
   schema: string,
   follower: FollowerName,
   event: EventPlace,
@@ -39,7 +38,7 @@ export async function park(
 }
 
 export async function hold(
-  client: Client,
+  client: Statements,
   schema: string,
   follower: FollowerName,
   upTo: Map<string, number>,

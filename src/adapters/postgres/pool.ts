@@ -35,3 +35,28 @@ export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient
     client.release(broken);
   }
 }
+
+/** Whoever takes a statement, a connection among them. */
+export interface Statements {
+  query(statement: string | { text: string; values?: unknown[] }, values?: unknown[]): Promise<pg.QueryResult>;
+}
+
+/**
+ * A connection for several that work at once in one transaction: their statements wait for each other. Behind one that failed none is sent
+ * any more: each fails as that one did.
+ */
+export function inTurns(client: Statements): Statements {
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    query: (statement, values) => {
+      const result = before.then(() => client.query(statement, values));
+      before = result;
+      return result;
+    },
+  };
+}
+
+/** Waits until all have ended, and then throws what one of them threw: nobody goes on with a transaction that is being given up. */
+export async function allOf(parts: Promise<void>[]): Promise<void> {
+  for (const one of await Promise.allSettled(parts)) if (one.status === 'rejected') throw one.reason;
+}

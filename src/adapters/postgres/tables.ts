@@ -1,4 +1,5 @@
 import type { ColumnType, Projection, Row, Table } from '../../../projections/projection.js';
+import { textArray } from './text-array.js';
 
 /** The schema of the rows that queries see. A rebuild fills tables of the same names in a schema of its own. */
 export const SCHEMA = 'anvil_read';
@@ -47,7 +48,7 @@ export function fromDatabase(row: Row): Row {
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, value instanceof Date ? value.toISOString() : value]));
 }
 
-/** A statement about all rows of the given keys, which travel as one JSON text. */
+/** A statement about all rows of the given keys; each column of them travels as one array. */
 export function byKeys(
   verb: 'SELECT *' | 'DELETE',
   schema: string,
@@ -55,39 +56,38 @@ export function byKeys(
   name: string,
   { key }: Table,
   keys: string[][],
-): { text: string; values: unknown[] } {
+): { text: string; values: Buffer[] } {
   const columns = key.map(quoted).join(', ');
   return {
-    text: `${verb} FROM ${tableName(schema, projection, name)} WHERE (${columns}) IN
-      (SELECT ${columns} FROM json_to_recordset($1) AS given(${key.map((column) => `${quoted(column)} text`).join(', ')}))`,
-    values: [JSON.stringify(keys.map((values) => Object.fromEntries(key.map((column, i) => [column, asText(values[i]!)]))))],
+    text: `${verb} FROM ${tableName(schema, projection, name)} WHERE (${columns}) IN (SELECT ${unnested(key)})`,
+    values: key.map((_, i) => textArray(keys.map((values) => asText(values[i]!)))),
   };
 }
 
-/** One statement for any number of rows, which travel as one JSON text and get the types of their columns there. */
-export function upsert(schema: string, projection: string, name: string, table: Table, rows: Row[]): { text: string; values: unknown[] } {
+/** One statement for any number of rows: each column travels as one array of texts, which get the column's type there. */
+export function upsert(schema: string, projection: string, name: string, table: Table, rows: Row[]): { text: string; values: Buffer[] } {
   const columns = Object.keys(table.columns);
-  // JSON travels as text: a record that is taken apart must not hold the escaped NUL or half of a surrogate pair anywhere.
-  const isJson = (column: string) => table.columns[column] === 'json';
-  const typed = columns.map((column) => `${quoted(column)} ${isJson(column) ? 'text' : SQL_TYPE[table.columns[column]!]}`);
-  const cast = columns.map((column) => (isJson(column) ? `${quoted(column)}::json` : quoted(column)));
+  const cast = columns.map((column) => `${quoted(column)}::${SQL_TYPE[table.columns[column]!]}`);
   const others = columns.filter((column) => !table.key.includes(column));
   const update = others.map((column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`);
   return {
     text: `INSERT INTO ${tableName(schema, projection, name)} (${columns.map(quoted).join(', ')})
-      SELECT ${cast.join(', ')} FROM json_to_recordset($1) AS given(${typed.join(', ')})
+      SELECT ${cast.join(', ')} FROM (SELECT ${unnested(columns)}) AS given
       ON CONFLICT (${table.key.map(quoted).join(', ')}) DO ${update.length > 0 ? `UPDATE SET ${update.join(', ')}` : 'NOTHING'}`,
-    values: [JSON.stringify(rows.map((row) => storable(row, table)))],
+    values: columns.map((column) => textArray(rows.map((row) => storable(row[column], table.columns[column]!)))),
   };
 }
 
-/** The row, or one like it whose text columns can be stored. */
-function storable(row: Row, { columns }: Table): Row {
-  const stored = (column: string, value: unknown) => {
-    if (columns[column] === 'json') return value == null ? null : JSON.stringify(value);
-    return columns[column] === 'text' && typeof value === 'string' ? asText(value) : value;
-  };
-  return Object.fromEntries(Object.keys(columns).map((column) => [column, stored(column, row[column])]));
+/** Side by side in a list of columns, arrays are gone through together and row by row: as a table they would first be written out. */
+function unnested(columns: string[]): string {
+  return columns.map((column, i) => `unnest($${i + 1}::text[]) AS ${quoted(column)}`).join(', ');
+}
+
+/** The value, or one like it that the column can store. */
+function storable(value: unknown, type: ColumnType): unknown {
+  if (value == null) return null;
+  if (type === 'json') return JSON.stringify(value);
+  return typeof value === 'string' ? asText(value) : value;
 }
 
 /** NUL, and halves of surrogate pairs also where they are whole: quickly looked for. */

@@ -1,8 +1,8 @@
-import type pg from 'pg';
 import type { Change, Projection, Row, RowKey, Rows } from '../../../projections/projection.js';
 import { type FollowedEvent, isUnread, type StoredEvent } from '../../application/ports.js';
 import { isEventType } from '../../catalogue/events.js';
 import { hold, park } from './parked-events.js';
+import type { Statements } from './pool.js';
 import { asText, byKeys, fromDatabase, upsert } from './tables.js';
 
 /** Rows of one statement: they travel as one text. */
@@ -12,7 +12,7 @@ const ROWS_AT_ONCE = 2_000;
 export type Held = Map<string, number>;
 
 interface Target {
-  client: pg.PoolClient;
+  client: Statements;
   schema: string;
   projection: Projection;
 }
