@@ -76,6 +76,7 @@ import { runWhatIfs } from './application/run-what-ifs.js';
 import { attribution } from './application/saga/attribution.js';
 import { breaker } from './application/saga/breaker.js';
 import { discounts } from './application/saga/discounts.js';
+import { notices } from './application/saga/notices.js';
 import { renames } from './application/saga/renames.js';
 import { sharedFiles } from './application/saga/shared-files.js';
 import { settleWhatIsOverdue } from './application/settle-overdue.js';
@@ -146,6 +147,7 @@ export async function assemble(given: {
     ...[sharedFiles(handling, histories), attribution(handling, histories, policies, log), renames(handling, histories, log)],
     breaker(infrastructure, infraCommands, policies),
     discounts(handling, readModels),
+    notices(handling, histories, log),
   ];
   const parked = new PostgresParkedEvents(pool);
   const saga = new SagaFollower({ handling, checkpoints: readModels, parked, reactions });

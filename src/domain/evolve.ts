@@ -69,13 +69,16 @@ export function evolve(state: FileState, event: FileEvent): FileState {
     case 'ForeignDispatchClosed':
       state.foreign.delete(event.data.dispatchId);
       return state;
+    case 'SignalNoticed': {
+      const { dispatchId, raisedAtRevision } = event.data;
+      return updateDispatch(state, dispatchId, ({ noticed }) => ({ noticed: Math.max(noticed, raisedAtRevision) }));
+    }
     // Said for readers of the log: nothing that a decision needs.
     case 'DuplicateDispatchPrevented':
     case 'DispatchSkipped':
     case 'SnapshotDiffCaptured':
     case 'TaskFlaggedForDecomposition':
     case 'CorrectionPairWithdrawn':
-    case 'SignalNoticed':
       return state;
     default:
       return event satisfies never;
@@ -111,6 +114,7 @@ function opened(data: EventData<'DispatchOpened'>, openedAt: number): DispatchSt
     replanned: false,
     last: null,
     openedAt,
+    noticed: -1,
     carried: null,
   };
 }

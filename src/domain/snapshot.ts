@@ -2,7 +2,7 @@ import { type Evidence, evidenceOf, type Failure } from './evidence.js';
 import { type DispatchState, emptyState, type FileState, type TaskState } from './state.js';
 
 /** To be raised whenever a fold of the same events, or its packed form, comes out otherwise than before: older snapshots are then no use. */
-export const FOLD_VERSION = 7;
+export const FOLD_VERSION = 8;
 
 type Packed = ReturnType<typeof packState>;
 

@@ -61,6 +61,8 @@ interface DispatchFacts {
   last: Decision | null;
   /** The revision of the event that opened it: nothing of it lies before. */
   openedAt: number;
+  /** Where the newest signal was raised that it was told of; -1: it was told of none. */
+  noticed: number;
   /** The block of earlier attempts that was handed out last, and for which attempt. */
   carried: { forAttempt: number; contentHash: string; characters: number } | null;
 }

@@ -24,7 +24,7 @@ const sentences: Sentences = {
     `A signal was raised: this file is beyond ${signal.model}, ${signalName(signal)} in ${counted(signal.occurrences, 'failure')} (threshold ${signal.threshold}).`,
   CalibrationSignalCleared: (signal) => `The signal of ${signalName(signal)} for ${signal.model} was cleared: ${signal.reason}.`,
   SignalNoticed: ({ kind, pattern, raisedAtRevision }) =>
-    `The running dispatch was told of a signal, ${signalName({ kind, pattern })}, that another one had raised at revision ${raisedAtRevision}.`,
+    `The running dispatch was told of a signal, ${signalName({ kind, pattern })}, that was raised beside it at revision ${raisedAtRevision}.`,
   NextStepDecided: ({ step, rule, detail, evidence, propensity, dispatchId }, told) =>
     `${dispatchId === told ? 'Decided' : 'Another request was answered'}: ${step}, by the rule ${rule} (${detail})${evidence.length > 0 ? `, on ${counted(evidence.length, 'attempt')} as evidence` : ''}${propensity === null ? '' : `, with a chance of ${propensity}`}.`,
   FrontierOutcomeRecorded: ({ model, verdict, solicited, ledBy }) =>

@@ -33,7 +33,7 @@ export interface StoryStep extends ToldEvent {
 
 /**
  * What the stream says of one dispatch, in its order: all of its own events, the signals that came with them or that its attempts are
- * evidence of, how these ended, and who was answered with it, or with what it made.
+ * evidence of or that it was told of, how these ended, and who was answered with it, or with what it made.
  */
 export function storyOf(events: ToldEvent[], stream: string, dispatchId: string): StoryStep[] {
   const own = events.filter(({ event }) => 'dispatchId' in event.data && event.data.dispatchId === dispatchId);
@@ -47,6 +47,12 @@ export function storyOf(events: ToldEvent[], stream: string, dispatchId: string)
         return true;
       case 'CalibrationSignalCleared':
         return itsSignals.delete(signalKey(event.data)) || causes.has(cause);
+      case 'SignalNoticed': {
+        if (event.data.dispatchId !== dispatchId) return false;
+        const raised = events.find(({ revision }) => revision === event.data.raisedAtRevision)?.event;
+        if (raised?.type === 'CalibrationSignalRaised') itsSignals.add(signalKey(raised.data));
+        return true;
+      }
       case 'NextStepDecided':
         return mentions([event.data.dispatchId, event.data.runningDispatchId, event.data.proposalId], dispatchId);
       default:

@@ -1,13 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { FileHistories } from '../../src/application/file-histories.js';
-import { CommandHandling } from '../../src/application/handle-command.js';
-import { Imports } from '../../src/application/imports.js';
-import { Metrics } from '../../src/application/metrics.js';
-import { Policies } from '../../src/application/policies.js';
 import { StoreUnavailable } from '../../src/application/ports.js';
 import { announceDispatch, concludeDispatch } from '../../src/application/shared-files.js';
 import { dispatchIdOf, fileIdOf } from '../../src/domain/ids.js';
+import { anotherInstance } from '../support/another-instance.js';
 import type { Json } from '../support/api.js';
 import { appendForeign, event, streamOf } from '../support/foreign.js';
 import { eventually, freshRepo, Service } from '../support/service.js';
@@ -125,20 +120,7 @@ describe('two running dispatches that share a file', () => {
     const [a, b] = files() as [Json, Json];
     const { dispatchId } = await a.open('t');
     await b.open('t');
-    const snapshots = { load: async () => null, save: async () => undefined, remove: async () => undefined };
-    const metrics = new Metrics();
-    const histories = new FileHistories(service.log, snapshots, metrics, () => undefined);
-    const clock = { now: () => new Date(Date.now() + 5).toISOString() };
-    const ids = { uuid: randomUUID, short: () => 'x'.repeat(16) };
-    const another = new CommandHandling(
-      service.log,
-      histories,
-      new Policies(service.log),
-      clock,
-      ids,
-      metrics,
-      new Imports(service.log, clock),
-    );
+    const { handling: another, histories } = anotherInstance(service.log);
     const call = { actor: 'another', bodyHash: 'b' };
     const opened = { ...of(await a.events(), 'DispatchOpened')[0].data, ...both(a, b) };
     // The other instance has the file in memory as it was before the first one wrote.

@@ -110,7 +110,7 @@ export const ProposalResolved = z.strictObject({
   resolution: z.enum(['accepted', 'rejected', 'superseded', 'expired']),
 });
 
-/** A running dispatch was told of a signal that another one's failure raised. */
+/** A running dispatch was told of a signal on its file that was raised by anything but its own attempt, of whatever builder configuration. */
 export const SignalNoticed = z.strictObject({
   ...dispatchEvent,
   kind: signalKind,
