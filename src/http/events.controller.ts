@@ -24,7 +24,8 @@ export class EventsController {
   ) {}
 
   /**
-   * Events as they are committed, as server-sent events whose id is the commit position: those after `Last-Event-ID`, or from now on.
+   * Events as they are committed, as server-sent events whose id is the commit position: those after `Last-Event-ID`, or from now on. Of
+   * files, of a repo's policy and discounts, of its infrastructure breaker (`InfraBreakerOpened` and its like), and of imports.
    * With `dispatchId`: the dispatch's own, and the signals that are raised or cleared on its file, whoever's failures they come from.
    */
   @Get()

@@ -109,6 +109,37 @@ test('a running builder hears of its own dispatch, and of a signal that another 
   expect(new Set(heard.slice(1).map(([, id]) => id))).toEqual(new Set([dispatchId]));
 });
 
+test('a breaker that opens and closes is told as it happens, and to whoever asks for it later; not to those of another repo', async () => {
+  const [repo, other] = [freshRepo('breaker'), freshRepo('other')];
+  const types = 'InfraBreakerOpened,InfraBreakerClosed';
+  const byType = await listen({ repo, type: types });
+  const byRepo = await listen({ repo: other });
+  const blocked = async (name: string, verdict: 'blocked' | 'pass', more: Json) => {
+    const file = service.api.file(repo, name);
+    return file.attempt((await file.open('t', { force: true })).dispatchId, verdict, [], more);
+  };
+  for (const name of ['a.rs', 'b.rs', 'c.rs']) await blocked(name, 'blocked', { infraKind: 'dns' });
+  await byType.untilHeard(1);
+  await blocked('d.rs', 'pass', {});
+  await byType.untilHeard(2);
+  expect(byType.heard.map(({ event, data }) => [event, data.stream, data.data.infraKind])).toEqual([
+    ['InfraBreakerOpened', `infra-${repo}`, 'dns'],
+    ['InfraBreakerClosed', `infra-${repo}`, 'dns'],
+  ]);
+  const later = await listen({ repo, type: types }, '0');
+  expect(await later.untilHeard(2)).toEqual(byType.heard);
+  const everything = await listen({ repo }, '0');
+  expect(new Set((await settle(everything, repo)).map(({ event }) => event))).toEqual(
+    new Set([
+      ...(await service.api.file(repo, 'a.rs').eventTypes()),
+      ...(await service.api.file(repo, 'd.rs').eventTypes()),
+      'InfraBlockNoticed',
+      ...types.split(','),
+    ]),
+  );
+  expect(byRepo.heard).toEqual([]);
+});
+
 test('there is an end to how many may listen; who leaves makes room', async () => {
   const listeners = await Promise.all(Array.from({ length: 200 }, () => listen()));
   expect(listeners.every(({ status }) => status === 200)).toBe(true);
