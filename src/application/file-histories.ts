@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { FileEvent } from '../catalogue/events.js';
+import { countsAgain } from '../domain/counts.js';
 import { prune } from '../domain/prune.js';
 import { FOLD_VERSION, packState, unpackState } from '../domain/snapshot.js';
 import { emptyHistory, type FileHistory, fold, take, type WholeHistory } from './file-history.js';
@@ -60,8 +61,7 @@ export class FileHistories {
   async current(stream: string): Promise<FileHistory> {
     const history = this.cached(stream) ?? (await this.fromSnapshot(stream)) ?? this.fromStart(stream);
     for await (const stored of this.log.read(stream, history.state.revision + 1)) {
-      // Counting again needs every attempt, also those that were pruned.
-      if (stored.event.type === 'VerdictCorrected') {
+      if (countsAgain(stored.event)) {
         const { events: _events, ...whole } = await this.whole(stream);
         return this.keep({ ...whole, snapshotAt: -1 });
       }
@@ -96,8 +96,8 @@ export class FileHistories {
   appended(history: FileHistory, events: { event: FileEvent; metadata: Parameters<typeof take>[2] }[], position: string): void {
     for (const { event, metadata } of events) take(history, event, metadata, position);
     const cached = this.cache.peek(history.stream);
-    // Counting again needs every attempt, also those that were pruned: the next look folds the whole stream.
-    if (events.some(({ event }) => event.type === 'VerdictCorrected')) this.cache.delete(history.stream);
+    // The next look folds the whole stream.
+    if (events.some(({ event }) => countsAgain(event))) this.cache.delete(history.stream);
     else if (cached === history) this.keep(cached);
     this.appends.emit(history.stream);
   }

@@ -15,6 +15,8 @@ const upcasters: { [T in EventType]?: Upcaster[] } = {
   VerdictReached: [lacking({ trial: null })],
   // Version 2 says what it corrects.
   VerdictCorrected: [lacking({ corrects: null })],
+  // Version 2 can say which failures a pass overcame.
+  AttributionWithdrawn: [lacking({ attempts: null })],
   DispatchClosed: [lacking({ otherFiles: [] })],
 };
 

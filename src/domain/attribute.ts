@@ -1,6 +1,7 @@
 import type { EventData, FileEvent } from '../catalogue/events.js';
 import type { Policy } from '../catalogue/policy.js';
 import type { ErrorPattern } from '../catalogue/primitives.js';
+import { canonicalJson } from './chain.js';
 import { taskAtHome } from './learned.js';
 import { type Context, Recorder } from './recorder.js';
 import type { FileState } from './state.js';
@@ -60,23 +61,65 @@ export function overcomeAttributed(state: FileState, attempt: HomeAttempt, conte
   const failed = state.evidence.get(attempt.configuration)?.ofTask.has(taskAtHome(attempt.homeFile, attempt.taskId));
   if (failed !== true) return [];
   const recorder = new Recorder(state, context);
-  recorder.add('AttributionWithdrawn', { ...passed, reason: 'overcome', patterns: [] });
+  recorder.add('AttributionWithdrawn', { ...passed, reason: 'overcome', patterns: [], attempts: null });
   recorder.calibrate(attempt.configuration, attempt.model, 'overcome');
   return recorder.events;
 }
 
-/** A verdict at home was corrected: what this file was told of it (`before`, null for nothing) gives way to what it is told now. */
+/** A task at its home, by one configuration: where each of its attempts stands, and those that passed, in order. */
+export interface TaskAtHome {
+  places: ReadonlyMap<string, number>;
+  passes: { dispatchId: string; attemptId: string; place: number }[];
+}
+
+/** What a home's whole state says of a task. */
+export function taskOf({ attempts }: FileState, { taskId, configuration }: Pick<HomeAttempt, 'taskId' | 'configuration'>): TaskAtHome {
+  const own = [...attempts.values()].filter(
+    (attempt) => attempt.seat === 'builder' && attempt.taskId === taskId && attempt.configuration === configuration,
+  );
+  const passes = own.filter(({ verdict }) => verdict === 'pass');
+  return {
+    places: new Map(own.map(({ attemptId, revision }) => [attemptId, revision])),
+    passes: passes.map(({ dispatchId, attemptId, revision }) => ({ dispatchId, attemptId, place: revision })),
+  };
+}
+
+/**
+ * A verdict at home was corrected: what this file was told of it (`before`, null for nothing) gives way to what it is told `now`. What a
+ * pass that was none had overcome here counts again, and a pass overcomes what was failed before it, as at home. `state` must be whole.
+ */
 export function correctAttributed(
   state: FileState,
   attempt: HomeAttempt,
-  before: ErrorPattern[] | null,
-  now: ErrorPattern[] | null,
+  { before, now }: { before: ErrorPattern[] | null; now: ErrorPattern[] | null },
+  task: TaskAtHome,
   context: Context,
 ): FileEvent[] {
   const { profile: _profile, ...corrected } = attempt;
   const recorder = new Recorder(state, context);
-  if (before !== null) recorder.add('AttributionWithdrawn', { ...corrected, reason: 'corrected', patterns: before });
-  if (now !== null) recorder.add('FailureAttributed', { ...attempt, patterns: now });
-  recorder.calibrate(attempt.configuration, attempt.model, 'corrected');
+  const changed = canonicalJson(before) !== canonicalJson(now);
+  const none = { patterns: [], attempts: null };
+  if (changed && before !== null) recorder.add('AttributionWithdrawn', { ...corrected, ...none, reason: 'corrected', patterns: before });
+  if (!task.passes.some(({ attemptId }) => attemptId === attempt.attemptId) && overcameSomething(state, attempt))
+    recorder.add('AttributionWithdrawn', { ...corrected, ...none, reason: 'not_overcome' });
+  if (changed && now !== null) recorder.add('FailureAttributed', { ...attempt, patterns: now });
+  for (const { dispatchId, attemptId, place } of task.passes) {
+    const failed = liveOf(recorder.draft, attempt).filter((id) => (task.places.get(id) ?? place) < place);
+    if (failed.length > 0)
+      recorder.add('AttributionWithdrawn', { ...corrected, ...none, dispatchId, attemptId, reason: 'overcome', attempts: failed });
+  }
+  if (recorder.events.length > 0) recorder.calibrate(attempt.configuration, attempt.model, 'corrected');
   return recorder.events;
+}
+
+function overcameSomething({ learned }: FileState, { attemptId }: HomeAttempt): boolean {
+  return [...learned.values()].some(
+    ({ type, data }) => type === 'AttributionWithdrawn' && data.reason === 'overcome' && data.attemptId === attemptId,
+  );
+}
+
+/** The attempts of a task at its home whose failures are live on this file. */
+function liveOf({ evidence }: FileState, { configuration, homeFile, taskId }: HomeAttempt): string[] {
+  const failures = [...(evidence.get(configuration)?.failures.values() ?? [])];
+  return failures.filter((failure) => failure.taskId === taskAtHome(homeFile, taskId)).map(({ attemptId }) => attemptId);
 }

@@ -1,3 +1,4 @@
+import type { AnvilEvent } from '../catalogue/events.js';
 import { patternKey } from '../catalogue/primitives.js';
 import { addFailure, dropFailures, noEvidence, overcome } from './evidence.js';
 import { addToHistogram, countLearned, frontierKey, seenIn } from './learned.js';
@@ -30,6 +31,11 @@ function countBlocked(state: FileState, { infraKind: kind, at }: AttemptState): 
   const infraKind = kind ?? 'unknown';
   const before = state.blockedRun?.infraKind === infraKind ? state.blockedRun.length : 0;
   state.blockedRun = { infraKind, length: before + 1, lastAt: at };
+}
+
+/** Whether an event has everything counted again, which needs every attempt, also those that were pruned. */
+export function countsAgain({ type, data }: AnvilEvent): boolean {
+  return type === 'VerdictCorrected' || (type === 'AttributionWithdrawn' && data.reason === 'not_overcome');
 }
 
 /** Counts all attempts again, and what came from other files, in the order in which it came. */

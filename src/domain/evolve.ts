@@ -146,10 +146,20 @@ function verdictReached(state: FileState, data: EventData<'VerdictReached'>): Fi
 
 /** `upTo` is where in the other file's stream it comes from. */
 function learned(state: FileState, event: LearnedEvent, file: string, upTo: number): FileState {
-  state.learned.set(state.revision, event);
-  countLearned(state, event, state.revision);
+  if (event.type === 'AttributionWithdrawn' && event.data.reason === 'not_overcome') notOvercome(state, event.data.attemptId);
+  else {
+    state.learned.set(state.revision, event);
+    countLearned(state, event, state.revision);
+  }
   state.learnedFrom.set(file, Math.max(upTo, state.learnedFrom.get(file) ?? -1));
   return state;
+}
+
+/** What an attempt had overcome here is live again where it was: everything is counted again without that. */
+function notOvercome(state: FileState, attemptId: string): void {
+  for (const [revision, { type, data }] of [...state.learned])
+    if (type === 'AttributionWithdrawn' && data.reason === 'overcome' && data.attemptId === attemptId) state.learned.delete(revision);
+  recount(state);
 }
 
 /** A corrected verdict changes what was counted, and what later passes overcame: everything is counted again, in order. */

@@ -97,10 +97,14 @@ function attributed(state: FileState, data: EventData<'FailureAttributed'>, revi
   for (const pattern of distinctPatterns(patterns)) addToHistogram(state.histogram, seenIn(data, pattern));
 }
 
-function withdrawn(state: FileState, { attemptId, homeFile, taskId, configuration, reason, patterns }: EventData<'AttributionWithdrawn'>) {
+function withdrawn(
+  state: FileState,
+  { attemptId, homeFile, taskId, configuration, reason, patterns, attempts }: EventData<'AttributionWithdrawn'>,
+) {
   const evidence = state.evidence.get(configuration);
   if (reason === 'overcome') {
-    if (evidence !== undefined) overcome(evidence, taskAtHome(homeFile, taskId));
+    if (evidence !== undefined && attempts === null) overcome(evidence, taskAtHome(homeFile, taskId));
+    if (evidence !== undefined) for (const failed of attempts ?? []) withdraw(evidence, failed);
     return;
   }
   if (evidence !== undefined) withdraw(evidence, attemptId);

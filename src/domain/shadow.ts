@@ -162,7 +162,7 @@ function touchOf(event: FileEvent, decides: boolean): (Touched & { made: boolean
     case 'FailureAttributed':
       return touch(new Map([[event.data.configuration, event.data.model]]), 'overcome');
     case 'AttributionWithdrawn':
-      return touch(new Map([[event.data.configuration, event.data.model]]), event.data.reason);
+      return touch(new Map([[event.data.configuration, event.data.model]]), event.data.reason === 'overcome' ? 'overcome' : 'corrected');
     case 'HistoryInherited':
       return touch(new Map(event.data.failures.map(({ configuration, model }) => [configuration, model])), 'overcome');
     case 'VerdictCorrected':

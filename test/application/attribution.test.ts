@@ -153,6 +153,24 @@ test('whoever sees it, and however often: each failure is told once', async () =
   expect(await lib.events()).toEqual(before);
 }, 60_000);
 
+test('seen again, what was true of a task once takes nothing from what was failed of it since', async () => {
+  const one = await place('span');
+  const [home, lib] = one.at();
+  await home.attempt((await one.open()).dispatchId, 'pass');
+  const { dispatchId } = await one.open();
+  const { attemptId } = await failing(dispatchId, ['E0308', 'src/lib.rs']);
+  const correct = (verdict: string) =>
+    service.api.ok(service.api.post(`/v1/attempts/${attemptId}/verdict-corrections`, { verdict, reason: 'looked again', source: 'ci' }));
+  await correct('pass');
+  await correct('blocked');
+  await failing(dispatchId, ['E0369', 'src/lib.rs']);
+  await caughtUp();
+  const before = await lib.events();
+  const saga = attribution(service.handling, service.histories, service.policies, service.log);
+  for await (const event of service.log.read(streamOf(home))) await saga(event);
+  expect(await lib.events()).toEqual(before);
+});
+
 test('a corrected verdict takes back what it said of the other file, and says what is true', async () => {
   const one = await place('touched');
   const { dispatchId } = await one.open();
@@ -181,4 +199,45 @@ test('a corrected verdict takes back what it said of the other file, and says wh
     ['E0308', 1],
     ['E0369', 2],
   ]);
+}, 60_000);
+
+test('a pass that turns out to be none gives the other file back what it had overcome, and takes it again when it was one after all', async () => {
+  const one = await place('span');
+  const { dispatchId } = await one.open();
+  for (let n = 0; n < 3; n += 1) await failing(dispatchId, ['E0369', 'src/lib.rs']);
+  const [home, lib] = one.at();
+  const passed = await home.attempt(dispatchId, 'pass');
+  await eventually(async () => of(await lib.events(), 'CalibrationSignalCleared')[0], 'the signal is cleared');
+  const correct = async (verdict: 'pass' | 'fail', attemptId = passed.attemptId) => {
+    const body = { verdict, reason: 'hidden tests', source: 'ci' };
+    await service.api.ok(service.api.post(`/v1/attempts/${attemptId}/verdict-corrections`, body));
+    await caughtUp();
+    return (await lib.memory()).signals;
+  };
+  const first = of(await lib.events(), 'CalibrationSignalRaised')[0];
+  expect(await correct('fail')).toMatchObject([{ code: 'E0369', evidence: first.data.evidence }]);
+  expect((await lib.memory()).histogram).toMatchObject([{ code: 'E0369', attempts: 3 }]);
+  expect((await home.memory()).passed).toBe(0);
+  expect((await lib.open('near')).hint.text).toContain('CALIBRATION SIGNAL');
+  expect(await correct('pass')).toEqual([]);
+  expect(of(await lib.events(), 'AttributionWithdrawn').map(({ data }) => [data.reason, data.attempts])).toEqual([
+    ['overcome', null],
+    ['not_overcome', null],
+    ['overcome', first.data.evidence],
+  ]);
+  // Only what stood before it: the last of the three failures passed, but nothing after it.
+  await correct('fail');
+  const [, second, third] = of(await home.events(), 'VerdictReached').map(({ data }) => data.attemptId);
+  expect(await correct('pass', second)).toEqual([]);
+  const failed = [...(await service.histories.whole(streamOf(lib))).state.evidence.get(lib.model)!.failures.keys()];
+  expect(failed).toEqual([third]);
+
+  const before = await lib.events();
+  await service.sql("DELETE FROM anvil_read.checkpoints WHERE name = 'calibration_saga'");
+  await service.restart();
+  await caughtUp();
+  expect(await one.at()[1].events()).toEqual(before);
+  expect(await service.api.ok(service.api.post('/v1/audit/verify', { repo: one.repo }))).toMatchObject({ found: 0 });
+  const rows = await one.at()[1].list('/v1/histograms', { after: (await one.at()[1].memory()).position.commit });
+  expect(rows.items).toMatchObject([{ code: 'E0369', attempts: 2 }]);
 }, 60_000);

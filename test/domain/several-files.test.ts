@@ -8,6 +8,7 @@ import {
   fileNamed,
   type HomeAttempt,
   overcomeAttributed,
+  taskOf,
 } from '../../src/domain/attribute.js';
 import { liveSignals } from '../../src/domain/calibrate.js';
 import { attemptIdOf, dispatchIdOf, fileIdOf } from '../../src/domain/ids.js';
@@ -127,8 +128,8 @@ describe('a failure that another home attributed', () => {
         correctAttributed(
           state,
           home(2, { homeRevision: 99 }),
-          before === null ? null : [pattern(before)],
-          now === null ? null : [pattern(now)],
+          { before: before === null ? null : [pattern(before)], now: now === null ? null : [pattern(now)] },
+          { places: new Map(), passes: [] },
           context,
         );
     const events = file.run(correct('E0369', 'E0308'));
@@ -145,6 +146,66 @@ describe('a failure that another home attributed', () => {
     // What was taken out is not taken out once more by a pass.
     file.run((state, context) => overcomeAttributed(state, home(5), context));
     expect([...file.state.evidence.get(BUILDER)!.tallies]).toEqual([]);
+  });
+
+  it('is live where it is at its home, whatever turns out there later, in whatever order', () => {
+    const happening = fc.oneof(
+      fc.record({ verdict: fc.constantFrom('fail' as const, 'fail' as const, 'pass' as const), code: fc.constantFrom('E0308', 'E0369') }),
+      fc.record({
+        correct: fc.nat({ max: 20 }),
+        verdict: fc.constantFrom('fail' as const, 'pass' as const, 'blocked' as const),
+        code: fc.constantFrom('E0308', 'E0369'),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 20 }), (things) => {
+        const [there, here] = [new FileHistory(), new FileHistory()];
+        const attempts: string[] = [];
+        // As the saga tells it: everything that fails, with all of its patterns.
+        const homeOf = (attemptId: string) => home(1, { attemptId, homeRevision: there.state.revision });
+        for (const thing of things) {
+          const patterns = thing.verdict === 'fail' ? [pattern(thing.code)] : [];
+          if ('correct' in thing) {
+            const attemptId = attempts[thing.correct % attempts.length];
+            if (attemptId === undefined || there.correct(attemptId, thing.verdict, patterns).length === 0) continue;
+            const told = [...here.state.learned.values()].filter(({ data }) => 'attemptId' in data && data.attemptId === attemptId).at(-1);
+            const before = told?.type === 'FailureAttributed' ? told.data.patterns : null;
+            const now = thing.verdict === 'fail' ? patterns : null;
+            const task = taskOf(there.state, home(1));
+            here.run((state, context) => correctAttributed(state, homeOf(attemptId), { before, now }, task, context));
+          } else {
+            const dispatch = there.open({ task: 'far', force: true });
+            const { attemptId } = there.attempt(dispatch, {
+              ...(thing.verdict === 'pass' ? pass() : fail(thing.code)),
+              // The same output judged both ways would be a flaky verifier's.
+              output: `output ${attempts.length}`,
+            });
+            if (there.dispatch(dispatch).status === 'open') there.abandon(dispatch);
+            attempts.push(attemptId);
+            if (thing.verdict === 'pass') here.run((state, context) => overcomeAttributed(state, homeOf(attemptId), context));
+            else here.run((state, context) => attributeFailure(state, homeOf(attemptId), patterns, context));
+          }
+          const live = ({ state }: FileHistory) => [...(state.evidence.get(BUILDER)?.failures.keys() ?? [])].sort();
+          const seen = ({ state }: FileHistory) => [...state.histogram].map(([key, { attempts: count }]) => [key, count]).sort();
+          expect([live(here), seen(here), here.signals]).toEqual([live(there), seen(there), there.signals]);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is live again, as old as it was, when the pass that had overcome it turns out to be none', () => {
+    const file = new FileHistory();
+    for (const n of [1, 2, 3]) file.run(attributing(n, ['E0369']));
+    const before = [...file.state.evidence.get(BUILDER)!.failures.values()];
+    file.wait(3600).run((state, context) => overcomeAttributed(state, home(4), context));
+    const correcting: Command = (state, context) =>
+      correctAttributed(state, home(4, { homeRevision: 99 }), { before: null, now: null }, { places: new Map(), passes: [] }, context);
+    const events = file.run(correcting);
+    expect(types(events)).toEqual(['AttributionWithdrawn', 'CalibrationSignalRaised']);
+    expect(all(events, 'AttributionWithdrawn')[0]).toMatchObject({ reason: 'not_overcome', attemptId: home(4).attemptId });
+    expect([...file.state.evidence.get(BUILDER)!.failures.values()]).toEqual(before);
+    expect(file.run(correcting)).toEqual([]);
   });
 
   it('keeps its place when a correction of an own verdict has everything counted again, and after a snapshot', () => {

@@ -1,14 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import type { EventData, FileEvent } from '../../catalogue/events.js';
 import { defaultPolicy, type Policy } from '../../catalogue/policy.js';
-import { attributeFailure, attributionOf, correctAttributed, type HomeAttempt, overcomeAttributed } from '../../domain/attribute.js';
-import { canonicalJson } from '../../domain/chain.js';
+import {
+  attributeFailure,
+  attributionOf,
+  correctAttributed,
+  type HomeAttempt,
+  overcomeAttributed,
+  taskOf,
+} from '../../domain/attribute.js';
 import { fileIdOf, fileStream, uuidOf } from '../../domain/ids.js';
 import { policyRevisionOf } from '../../domain/policy-in-force.js';
 import type { Context } from '../../domain/recorder.js';
 import type { FileState } from '../../domain/state.js';
+import type { FileCommand } from '../file-command.js';
 import type { FileHistories } from '../file-histories.js';
-import type { WholeHistory } from '../file-history.js';
+import { fold, type WholeHistory } from '../file-history.js';
 import type { CommandHandling } from '../handle-command.js';
 import type { Policies } from '../policies.js';
 import type { EventLog, StoredEvent } from '../ports.js';
@@ -43,6 +50,7 @@ export function attribution(handling: CommandHandling, histories: FileHistories,
     cause: string,
     attempt: HomeAttempt,
     decide: (state: FileState, context: Context) => FileEvent[],
+    needs: Pick<FileCommand, 'knows'> = {},
   ) => {
     const stream = fileStream(fileIdOf(repo, file));
     await handling.handle({
@@ -52,7 +60,9 @@ export function attribution(handling: CommandHandling, histories: FileHistories,
         suspects: (state) => (state.learnedFrom.get(attempt.homeFile) ?? -1) >= attempt.homeRevision,
         find: (whole) => toldOf(whole, attempt.attemptId).find(({ data }) => data.homeRevision === attempt.homeRevision)?.cause ?? null,
       },
-      decide,
+      // Who was told what came later there was told this, or had nothing to learn of it: as it stands now it may have.
+      decide: (state, context) => ((state.learnedFrom.get(attempt.homeFile) ?? -1) > attempt.homeRevision ? [] : decide(state, context)),
+      ...needs,
     });
   };
 
@@ -101,12 +111,14 @@ export function attribution(handling: CommandHandling, histories: FileHistories,
     const rule = await ruleOf(decision.event.data);
     if (rule === 'target') return;
     const attempt = homeAttempt(recorded, stored.revision);
-    for (const file of recorded.files.slice(1)) {
+    // As it stood right after the correction: what came since is told when it is met.
+    const task = taskOf(fold(stored.stream, events.slice(0, stored.revision + 1)).state, attempt);
+    for (const file of recorded.filesOfTask) {
       const newest = toldOf(await histories.whole(fileStream(fileIdOf(data.repo, file))), data.attemptId).at(-1);
       const before = newest?.type === 'FailureAttributed' ? newest.data.patterns : null;
       const now = data.verdict === 'fail' ? learnedBy(file, recorded, data, rule) : null;
-      if (canonicalJson(before) === canonicalJson(now)) continue;
-      await tell(file, data.repo, stored.id, attempt, (state, at) => correctAttributed(state, attempt, before, now, at));
+      const decide = (state: FileState, at: Context) => correctAttributed(state, attempt, { before, now }, task, at);
+      await tell(file, data.repo, stored.id, attempt, decide, { knows: () => false });
     }
   };
 

@@ -18,12 +18,15 @@ export const FailureAttributed = z.strictObject({ ...ofAnotherHome, patterns: z.
 
 /**
  * `overcome`: the configuration passed the task at its home, so what it had failed of it there counts for signals no more, and `patterns`
- * is empty. `corrected`: the verdict of this attempt turned out wrong, so the failure with these `patterns` counts nowhere any more.
+ * is empty; `attempts` names those failures where a correction tells it late, null: all that were told so far (also in version 1).
+ * `corrected`: the verdict of this attempt turned out wrong, so the failure with these `patterns` counts nowhere any more. `not_overcome`:
+ * this attempt did not pass after all, so that what it had overcome counts again as if it never had.
  */
 export const AttributionWithdrawn = z.strictObject({
   ...ofAnotherHome,
-  reason: z.enum(['overcome', 'corrected']),
+  reason: z.enum(['overcome', 'corrected', 'not_overcome']),
   patterns: z.array(errorPattern),
+  attempts: z.array(z.string()).nullable(),
 });
 
 /** A dispatch whose home is another file names this file too. */
