@@ -3,7 +3,7 @@
  * test/architecture/rules.test.ts also breaks every one of them once. What a rule cannot see here, such as who reads process.env, is checked there.
  */
 const NODE_CRYPTO = '^(node:)?crypto$';
-const WIRING = '^src/(main|app\\.module)\\.ts$';
+const WIRING = '^src/(main|app\\.module|rebuild-worker)\\.ts$';
 
 /** How an npm package looks once it is found, and when it is not. Types count: what only TypeScript sees is a dependency of the design too. */
 const npm = (...names) => names.flatMap((name) => [`^node_modules/(@types/)?${name}/`, `^${name}(/|$)`]);
@@ -73,7 +73,7 @@ module.exports = {
       'only-the-wiring-picks-stores',
       { path: '^(src|projections)/', pathNot: [WIRING, '^src/(application|http|adapters|embedded)/'] },
       { path: '^src/(adapters|embedded)/' },
-      'main.ts and app.module.ts are the only places that name an adapter or a stand-in; rules of their own tell it to application and http.',
+      'main.ts, app.module.ts and rebuild-worker.ts are the only places that name an adapter or a stand-in; rules of their own tell it to application and http.',
     ),
     never(
       'nobody-imports-the-wiring',

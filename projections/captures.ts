@@ -43,6 +43,8 @@ const condition: Table['columns'] = {
   cold: 'boolean',
 };
 
+const CONDITIONS = Object.keys(condition);
+
 /**
  * Every attempt of both seats as one record, for who trains on them or checks them: who was asked what under which condition, what came
  * of it, and how it was judged. `prompt` is what the attempt was really given, else the task's prompt, else its description;
@@ -142,12 +144,10 @@ function waitingFor(
   { leaseUntil: _lease, verifier: _verifier, history: _block, ...facts }: EventData<'AttemptRecorded'>,
   dispatch: Row | undefined,
 ): Row {
-  const given = Object.fromEntries(Object.keys(condition).map((column) => [column, dispatch?.[column] ?? null]));
-  const asked = [
-    { prompt: facts.prompt, promptSource: 'attempt' },
-    { prompt: dispatch?.prompt, promptSource: 'task' },
-    { prompt: dispatch?.description, promptSource: 'description' },
-  ];
-  const { prompt, promptSource } = asked.find((one) => one.prompt != null) ?? { prompt: null, promptSource: null };
-  return { ...given, ...facts, prompt, promptSource, diff: null };
+  const row: Row = { ...facts, promptSource: 'attempt', diff: null };
+  for (const column of CONDITIONS) row[column] = dispatch?.[column] ?? null;
+  if (facts.prompt != null) return row;
+  if (dispatch?.prompt != null) return { ...row, prompt: dispatch.prompt, promptSource: 'task' };
+  if (dispatch?.description != null) return { ...row, prompt: dispatch.description, promptSource: 'description' };
+  return { ...row, prompt: null, promptSource: null };
 }

@@ -31,6 +31,7 @@ export const MEASURES = [
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
+const NOTHING: Row = Object.fromEntries(MEASURES.map((measure) => [measure, 0]));
 const NANO = 1e9;
 /** Dispatches that a trial remembers. */
 const MOST_TRIED = 50;
@@ -158,7 +159,7 @@ function opened(data: EventData<'DispatchOpened'>): Row {
     ...{ shownAtFirst: false, flaky: false },
     ...{ status: 'open', outcome: null, builderPassed: 0, builderFailed: 0, blocked: 0 },
     ...{ firstAttempt: null, firstSeat: null, firstVerdict: null },
-    ...Object.fromEntries(MEASURES.map((measure) => [measure, 0])),
+    ...NOTHING,
   });
 }
 

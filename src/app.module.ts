@@ -1,16 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { captures } from '../projections/captures.js';
-import { correctionPairs } from '../projections/correction-pairs.js';
-import { dispatches } from '../projections/dispatches.js';
-import { failureHistogram } from '../projections/failure-histogram.js';
-import { files } from '../projections/files.js';
-import { MEASURES, measured } from '../projections/measured.js';
-import { patterns } from '../projections/patterns.js';
-import { proposals } from '../projections/proposals.js';
-import { signalFirings } from '../projections/signal-firings.js';
-import { signals } from '../projections/signals.js';
+import { projections } from '../projections/all.js';
+import { MEASURES } from '../projections/measured.js';
 import { EventStoreDbLog } from './adapters/eventstoredb/event-log.js';
 import { PostgresLeadership } from './adapters/postgres/leadership.js';
 import { PostgresMeasuredRows } from './adapters/postgres/measured-rows.js';
@@ -70,7 +62,7 @@ import { PolicyOfRepoHandler, PolicyVersionsHandler } from './application/querie
 import { SignalQualityHandler } from './application/queries/signal-quality.js';
 import { StoryOfDispatchHandler } from './application/queries/story.js';
 import { projectionFollower, runFollowers } from './application/run-followers.js';
-import { runRebuilds } from './application/run-rebuilds.js';
+import { runRebuilds, workOffRebuilds } from './application/run-rebuilds.js';
 import { SagaFollower } from './application/run-saga.js';
 import { runWhatIfs } from './application/run-what-ifs.js';
 import { attribution } from './application/saga/attribution.js';
@@ -94,8 +86,8 @@ import { RebuildsController } from './http/rebuilds.controller.js';
 import { TrainingController } from './http/training.controller.js';
 import { TransferController } from './http/transfer.controller.js';
 import { WhatIfController } from './http/what-if.controller.js';
+import { runInThread } from './rebuild-thread.js';
 
-const projections = [failureHistogram, correctionPairs, dispatches, proposals, files, signals, captures, patterns, measured, signalFirings];
 const clock: Clock = { now: () => new Date().toISOString() };
 const ids: Ids = {
   uuid: randomUUID,
@@ -123,6 +115,8 @@ export async function assemble(given: {
   payloadLimit: number;
   /** How what lies in the log becomes an event, if not by the catalogue. */
   readEvent?: typeof readEvent;
+  /** The compiled rebuild-worker.js, for rebuilds to have a thread of their own; without it they share this one. */
+  rebuildWorker?: URL;
   /** Faults that are worked around, and (as `info`) what an operator may want to know. */
   report: (message: string, level?: 'info') => void;
 }): Promise<Parts> {
@@ -153,6 +147,11 @@ export async function assemble(given: {
   const saga = new SagaFollower({ handling, checkpoints: readModels, parked, reactions });
   const live = new LiveEvents(log, report);
   const exporting = new LogExport(log);
+  const { rebuildWorker, databaseUrl, eventStoreUrl } = given;
+  const workOff = (signal: AbortSignal) =>
+    rebuildWorker === undefined
+      ? workOffRebuilds({ log, rebuilds, clock, report }, signal)
+      : runInThread(rebuildWorker, { databaseUrl, eventStoreUrl }, report, signal);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
@@ -222,7 +221,7 @@ export async function assemble(given: {
         await Promise.all([
           follows && retryParkedAtStart({ log, rows, saga }, leading, report),
           runFollowers(log, [projectionFollower(rows), ...(follows ? [new StillWhileImporting(saga, imports)] : [])], leading, report),
-          runRebuilds({ log, rebuilds, clock, report }, leading),
+          runRebuilds({ rebuilds, report, workOff }, leading),
           runWhatIfs({ log, payloads, policies, infrastructure, whatIfs, clock, report }, leading),
           follows && settleWhatIsOverdue({ handling, parked, overdueFiles: readModels, clock, imports }, leading, report),
         ]);

@@ -22,7 +22,8 @@ await ownLifetime(report, async ({ onEnd, end }) => {
     report(`an engine of this process ended, and so does this process: ${reason.message}`);
     end(1);
   });
-  const parts = await assemble({ ...config, ...engines, report });
+  const rebuildWorker = new URL('./rebuild-worker.js', import.meta.url);
+  const parts = await assemble({ ...config, ...engines, rebuildWorker, report });
   onEnd(() => parts.close());
   const app = await createApp(parts.module, logger);
   onEnd(() => {

@@ -18,7 +18,8 @@ const logger = pino(
 );
 const report = (message) => logger.warn(message);
 const engines = await startEngines({ ...config, log: report });
-const parts = await assemble({ ...config, ...engines, report });
+const rebuildWorker = new URL('../../dist/src/rebuild-worker.js', import.meta.url);
+const parts = await assemble({ ...config, ...engines, rebuildWorker, report });
 const app = await createApp(parts.module, logger);
 await app.listen(0, '127.0.0.1');
 const url = await app.getUrl();

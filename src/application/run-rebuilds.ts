@@ -1,11 +1,14 @@
 import { FOLLOWED_STREAMS } from '../domain/ids.js';
 import type { Clock, EventLog, ProjectionRows, Rebuild, RebuildStore } from './ports.js';
+import { readAhead } from './read-ahead.js';
 import { keepGoing, pause } from './timing.js';
 
 const LOOK_EVERY_MS = 500;
 const SWITCH_EVERY_MS = 200;
 /** Events of a batch: many change the same rows, which are then written once. */
-const BATCH = 5_000;
+const BATCH = 4_000;
+const READ_AT_ONCE = 2_000;
+const PATIENCE_MS = 150;
 
 interface Parts {
   log: EventLog;
@@ -15,16 +18,24 @@ interface Parts {
 }
 
 /**
- * Works on rebuilds, one after the other, until `signal` aborts: those that were asked for, and those that a crash left half done, which
- * go on from where their rows stand.
+ * Looks for rebuilds until `signal` aborts, and has them worked off: those that were asked for, and those that a crash left half done,
+ * which go on from where their rows stand.
  */
-export async function runRebuilds(parts: Parts, signal: AbortSignal): Promise<void> {
-  await keepGoing('the rebuilds', signal, parts.report, async () => {
+export async function runRebuilds(
+  { rebuilds, report, workOff }: Pick<Parts, 'rebuilds' | 'report'> & { workOff: (signal: AbortSignal) => Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  await keepGoing('the rebuilds', signal, report, async () => {
     while (!signal.aborted) {
-      for (const rebuild of await parts.rebuilds.running()) await work(parts, rebuild, signal);
+      if ((await rebuilds.running()).length > 0) await workOff(signal);
       await pause(LOOK_EVERY_MS, signal);
     }
   });
+}
+
+/** Works on the rebuilds that there are, one after the other. */
+export async function workOffRebuilds(parts: Parts, signal: AbortSignal): Promise<void> {
+  for (const rebuild of await parts.rebuilds.running()) await work(parts, rebuild, signal);
 }
 
 async function work(parts: Parts, rebuild: Rebuild, signal: AbortSignal): Promise<void> {
@@ -48,7 +59,9 @@ async function work(parts: Parts, rebuild: Rebuild, signal: AbortSignal): Promis
 /** Takes the rebuild's rows over the log, from where they stand. */
 async function fill({ log, rebuilds }: Parts, rebuild: Rebuild, rows: ProjectionRows, signal: AbortSignal): Promise<void> {
   const end = BigInt((await log.head()) ?? 0);
-  for await (const batch of log.follow(FOLLOWED_STREAMS, await rows.oldestPosition(), signal, BATCH)) {
+  const read = log.follow(FOLLOWED_STREAMS, await rows.oldestPosition(), signal, READ_AT_ONCE);
+  for await (const batch of readAhead(read, BATCH, PATIENCE_MS)) {
+    if (signal.aborted) return;
     await rows.apply(batch);
     const place = BigInt(batch.at(-1)!.position);
     await rebuilds.progress(rebuild.id, batch.length, place >= end ? 1 : Number((place * 10_000n) / end) / 10_000);

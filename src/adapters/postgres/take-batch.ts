@@ -23,10 +23,15 @@ interface Target {
  */
 export async function takeBatch(target: Target, events: FollowedEvent[], held: Held, inParts = false): Promise<void> {
   const handles = new Set<string>(target.projection.handles);
-  const own = events.filter((event) => concerns(handles, event));
   const parked = new Parked(held);
-  for (const event of own) if (isUnread(event)) parked.park(event, event.unreadable);
-  const readable = own.filter((event): event is StoredEvent => !isUnread(event));
+  const own: FollowedEvent[] = [];
+  const readable: StoredEvent[] = [];
+  for (const event of events) {
+    if (!concerns(handles, event)) continue;
+    own.push(event);
+    if (isUnread(event)) parked.park(event, event.unreadable);
+    else readable.push(event);
+  }
   if (inParts) await inHalves(target, readable, parked);
   else await project(target, readable, parked);
   await parked.store(target, own);
@@ -42,8 +47,8 @@ class Parked {
 
   constructor(private readonly held: Held) {}
 
-  holds({ stream, revision }: { stream: string; revision: number }): boolean {
-    return this.held.size > 0 && revision >= (this.held.get(stream) ?? Number.POSITIVE_INFINITY);
+  holds(event: { stream: string; revision: number }): boolean {
+    return this.held.size > 0 && event.revision >= (this.held.get(event.stream) ?? Number.POSITIVE_INFINITY);
   }
 
   park(event: FollowedEvent, reason: string): void {
@@ -57,6 +62,7 @@ class Parked {
       const type = isUnread(event) ? event.type : event.event.type;
       await park(client, schema, projection.name, { ...event, type }, reason, event.revision);
     }
+    if (this.held.size === 0) return;
     const upTo = new Map(events.filter((event) => this.holds(event)).map(({ stream, revision }) => [stream, revision]));
     if (upTo.size > 0) await hold(client, schema, projection.name, upTo);
   }
@@ -88,29 +94,25 @@ async function inHalves(target: Target, events: StoredEvent[], parked: Parked): 
 async function project(target: Target, events: StoredEvent[], parked: Parked): Promise<void> {
   const { projection } = target;
   /** What the projection says to each event that is not held back; one that it throws at is parked. */
-  const ask = <T>(say: (event: StoredEvent) => T[]): T[] =>
-    events.flatMap((event) => {
-      if (parked.holds(event)) return [];
+  const ask = <T>(say: (event: StoredEvent) => T[], hear: (said: T) => void) => {
+    for (const event of events) {
+      if (parked.holds(event)) continue;
       try {
-        return say(event);
+        for (const said of say(event)) hear(said);
       } catch (error) {
         parked.park(event, messageOf(error));
-        return [];
       }
-    });
-  const needed = ask((event) => projection.needs(event));
+    }
+  };
   const known = new KnownRows();
-  await load(target, known, needed);
   const rows: Rows = (table, ...key) => known.row(table, key);
-  for (;;) {
-    const further = ask((event) => projection.needsNext?.(rows, event) ?? []).filter(({ table, key }) => !known.of(table).has(idOf(key)));
-    if (further.length === 0) break;
-    await load(target, known, further);
-  }
-  ask((event) => {
-    for (const change of projection.evolve(rows, event)) known.change(change);
-    return [];
-  });
+  await load(target, known, (wanted) => ask((event) => projection.needs(event), wanted));
+  const needsNext = projection.needsNext?.bind(projection);
+  while (needsNext !== undefined && (await load(target, known, (wanted) => ask((event) => needsNext(rows, event), wanted))));
+  ask(
+    (event) => projection.evolve(rows, event),
+    (change) => known.change(change),
+  );
   await store(target, known);
 }
 
@@ -156,22 +158,30 @@ function idOf(key: string[]): string {
   return key.length === 1 ? asText(key[0]!) : key.map(asText).join('\0');
 }
 
-async function load({ client, schema, projection }: Target, known: KnownRows, keys: RowKey[]): Promise<void> {
-  for (const [name, table] of Object.entries(projection.tables)) {
+/** Loads the rows that `ask` names and that are not known yet. False where there were none of those. */
+async function load(
+  { client, schema, projection }: Target,
+  known: KnownRows,
+  ask: (wanted: (key: RowKey) => void) => void,
+): Promise<boolean> {
+  const unknown = new Map<string, string[][]>();
+  ask(({ table, key }) => {
+    const rows = known.of(table);
+    const id = idOf(key);
+    if (rows.has(id)) return;
+    rows.set(id, { key, row: undefined, stored: false, changed: false });
+    const wanted = unknown.get(table);
+    if (wanted === undefined) unknown.set(table, [key]);
+    else wanted.push(key);
+  });
+  for (const [name, wanted] of unknown) {
+    const table = projection.tables[name]!;
     const rows = known.of(name);
-    const wanted: string[][] = [];
-    for (const { table: of, key } of keys) {
-      if (of !== name) continue;
-      const id = idOf(key);
-      if (rows.has(id)) continue;
-      rows.set(id, { key, row: undefined, stored: false, changed: false });
-      wanted.push(key);
-    }
-    if (wanted.length === 0) continue;
     const found = await client.query(byKeys('SELECT *', schema, projection.name, name, table, wanted));
     for (const row of found.rows)
       Object.assign(rows.get(idOf(table.key.map((column) => String(row[column]))))!, { row: fromDatabase(row), stored: true });
   }
+  return unknown.size > 0;
 }
 
 async function store({ client, schema, projection }: Target, known: KnownRows): Promise<void> {
