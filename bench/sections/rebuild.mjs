@@ -40,7 +40,10 @@ export async function measureRebuild({ options, load, restart, service: filled }
       ['killed at', `${Math.round(100 * half.fraction)} %, resumed: ${rest.status} with ${rest.events.toLocaleString('en-US')} events`],
       ['a further rebuild, compared', differences.length === 0 ? 'no differences' : JSON.stringify(differences)],
     ],
-    ['The node, the client and the projections share one process; PostgreSQL is another. Events are of 2.5 KB on average.'],
+    [
+      'Node, client and projections share one process, in which a rebuild has a thread of its own; the client alone has that of the node.',
+      'PostgreSQL is another process. Events are of 2.5 KB on average.',
+    ],
   );
 }
 

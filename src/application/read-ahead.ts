@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /**
  * The same, read ahead while a batch is worked on, in fewer batches: of `most` (and so much more as came at once), or of what came within
  * `patienceMs`. Who leaves early ends by other means what is read.
@@ -37,13 +35,13 @@ export async function* readAhead<T>(batches: AsyncIterable<T[]>, most: number, p
         await turn();
         continue;
       }
-      const until = sleep(patienceMs);
       let patient = true;
-      void until.then(() => {
+      const timer = setTimeout(() => {
         patient = false;
         wake();
-      });
+      }, patienceMs);
       while (waiting.length < most && patient && !over) await turn();
+      clearTimeout(timer);
       const batch = waiting;
       waiting = [];
       wake();
