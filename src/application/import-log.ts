@@ -12,6 +12,9 @@ import { type EventLog, type NewEvent, WrongRevision } from './ports.js';
 
 const NOT_EMPTY = 'The store is not empty, and an export goes into an empty one, or on where an earlier import of it was cut off.';
 
+/** Commands that are on their way into the log at once, and the characters of their lines: of one alone they may be more. */
+const UNDER_WAY = { commands: 32, characters: 8_000_000 };
+
 type Line = { number: number; text: string };
 type Checked = NewEvent & { revision: number };
 
@@ -23,6 +26,13 @@ interface Group {
   /** The last line of it, and the commit position that it had. */
   line: number;
   commit: string;
+  characters: number;
+}
+
+/** A command on its way: whether it was there already, or whether it has just been stored. */
+interface UnderWay {
+  group: Group;
+  outcome: Promise<boolean>;
 }
 
 /** Takes exports into the log: event by event the same, in the order in which they were committed. */
@@ -43,22 +53,32 @@ export class LogImport {
       for await (const line of linesOf(chunks)) await work.take(line);
       return work.answer();
     } catch (error) {
-      if (error instanceof BadLine) error.stored = error.conflict ? NOT_EMPTY : work.stored();
-      throw error;
+      const first = await work.end(error);
+      if (first instanceof BadLine) first.stored = first.conflict ? NOT_EMPTY : work.stored();
+      throw first;
     }
   }
 }
 
+/**
+ * Several commands are under way at once, begun and counted in their order. The store takes what it is sent in that order; where it did
+ * not, what belongs behind another command of its stream is sent again after it.
+ */
 class Work {
   /** Of each stream, where it stands: what is to come has to follow on it. Texts that are all there are left out. */
   private readonly heads = new Map<string, { revision: number; hash: string | null }>();
   private group: Group | null = null;
-  private last: { line: number; commit: string } | null = null;
+  private last: Pick<Group, 'line' | 'commit'> | null = null;
   private lines = 0;
   private events = 0;
   private added = 0;
   private ended: string | null | undefined;
   private begun = false;
+  private readonly looked: UnderWay[] = [];
+  private readonly appending: UnderWay[] = [];
+  /** Goes through what is looked for, in order, until nothing is left of it. */
+  private looks: Promise<void> | null = null;
+  private failure: { error: unknown } | null = null;
   /** True until the first command that is not there yet: only an import that goes on finds any there. */
   private looking = true;
 
@@ -80,10 +100,11 @@ class Work {
     if (kind === 'end') {
       parseLine(line, exportEnd);
       await this.flush();
+      await this.drain();
       this.ended = await this.imports.finish(this.events);
       return;
     }
-    await this.takeEvent(line.number, parseLine(line, exportedEvent));
+    await this.takeEvent(line, parseLine(line, exportedEvent));
   }
 
   /** Throws where the export has no end. */
@@ -99,6 +120,13 @@ class Work {
     };
   }
 
+  /** After an error: lets end what is under way, and answers what went wrong first in the order of the export. */
+  async end(error: unknown): Promise<unknown> {
+    if (this.failure === null) await this.drain().catch(() => {});
+    await Promise.allSettled(this.appending.map(({ outcome }) => outcome));
+    return this.failure === null ? error : this.failure.error;
+  }
+
   stored(): string {
     if (this.last === null) return 'Nothing was stored.';
     return (
@@ -107,7 +135,7 @@ class Work {
     );
   }
 
-  private async takeEvent(number: number, line: ExportedEvent): Promise<void> {
+  private async takeEvent({ number, text }: Line, line: ExportedEvent): Promise<void> {
     const { event, metadata } = readable(number, line);
     const { stream } = line;
     if (!placesOf(event).includes(stream)) throw new BadLine(number, `stream: ${stream} is not where this event belongs`);
@@ -122,9 +150,10 @@ class Work {
       throw new BadLine(number, 'metadata.previousHash: does not follow on the event before it in its stream');
     if (event.type === 'PayloadStored' && event.data.index === event.data.chunks - 1) this.heads.delete(stream);
     else this.heads.set(stream, { revision, hash: metadata.hash });
-    this.group ??= { stream, cause: metadata.$causationId, events: [], line: number, commit: line.commit };
+    this.group ??= { stream, cause: metadata.$causationId, events: [], line: number, commit: line.commit, characters: 0 };
     this.group.events.push({ id: line.id, type: line.type, data: line.data, metadata, revision });
     this.group.line = number;
+    this.group.characters += text.length;
     this.group.commit = line.commit;
     this.events += 1;
   }
@@ -139,13 +168,65 @@ class Work {
   private async flush(): Promise<void> {
     const { group } = this;
     if (group === null) return;
-    if (!this.looking || !(await this.isThere(group))) {
-      if (this.looking) await this.mayWrite(group);
-      this.looking = false;
-      if (await this.append(group)) this.added += group.events.length;
-    }
     this.group = null;
-    this.last = { line: group.line, commit: group.commit };
+    const full = this.looked.length >= UNDER_WAY.commands;
+    if (this.looks !== null && (full || !this.looking)) await this.looks;
+    if (!this.looking) return this.store(group);
+    this.looked.push(begun(group, this.isThere(group)));
+    this.look();
+  }
+
+  private look(): void {
+    this.looks ??= this.goThroughLooks().finally(() => {
+      this.looks = null;
+    });
+    // Who comes to wait for it meets its failure.
+    this.looks.catch(() => {});
+  }
+
+  /** What was looked for behind the first command that is not there is stored after it. */
+  private async goThroughLooks(): Promise<void> {
+    for (let [first] = this.looked; first !== undefined; [first] = this.looked)
+      if (await this.settled(first.outcome)) {
+        this.last = first.group;
+        this.looked.shift();
+      } else {
+        await this.settled(this.mayWrite(first.group));
+        this.looking = false;
+        for (const { group } of this.looked.splice(0)) await this.store(group);
+      }
+  }
+
+  private async store(group: Group): Promise<void> {
+    while (this.appending.length > 0 && !this.hasRoom(group)) await this.settleAppend();
+    const before = this.appending.findLast((other) => other.group.stream === group.stream)?.outcome ?? null;
+    this.appending.push(begun(group, this.append(group, before)));
+  }
+
+  private hasRoom({ characters }: Group): boolean {
+    const held = this.appending.reduce((sum, { group }) => sum + group.characters, 0);
+    return this.appending.length < UNDER_WAY.commands && held + characters <= UNDER_WAY.characters;
+  }
+
+  private async settleAppend(): Promise<void> {
+    const { group, outcome } = this.appending.shift()!;
+    if (await this.settled(outcome)) this.added += group.events.length;
+    this.last = group;
+  }
+
+  private async settled<T>(outcome: Promise<T>): Promise<T> {
+    try {
+      return await outcome;
+    } catch (error) {
+      this.failure ??= { error };
+      throw error;
+    }
+  }
+
+  private async drain(): Promise<void> {
+    if (this.looked.length > 0) this.look();
+    await this.looks;
+    while (this.appending.length > 0) await this.settleAppend();
   }
 
   private async mayWrite({ line, events }: Group): Promise<void> {
@@ -167,18 +248,26 @@ class Work {
     return there > 0;
   }
 
-  /** False where it was there already. */
-  private async append(group: Group): Promise<boolean> {
-    const before = group.events[0]!.revision - 1;
-    try {
-      await appendResolved(this.log, group.stream, before, group.events);
-      return true;
-    } catch (error) {
-      if (!(error instanceof WrongRevision)) throw error;
-      if (await this.isThere(group)) return false;
-      throw new BadLine(group.line, `${group.stream} is not at revision ${before}`, true);
-    }
+  /** False where it was there already. `before` is the command of its stream that is still under way, if one is. */
+  private async append(group: Group, before: Promise<unknown> | null): Promise<boolean> {
+    const revision = group.events[0]!.revision - 1;
+    for (let last = before === null; ; last = true)
+      try {
+        await appendResolved(this.log, group.stream, revision, group.events);
+        return true;
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw error;
+        if (await this.isThere(group)) return false;
+        if (last) throw new BadLine(group.line, `${group.stream} is not at revision ${revision}`, true);
+        await before;
+      }
   }
+}
+
+/** Its failure is met when its turn comes. */
+function begun(group: Group, outcome: Promise<boolean>): UnderWay {
+  outcome.catch(() => {});
+  return { group, outcome };
 }
 
 function readable(number: number, { type, data, metadata }: ExportedEvent): { event: AnvilEvent; metadata: Metadata } {
