@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Many builders on the embedded defaults for a while: node bench/soak.mjs [--minutes 10] [--builders 64] (npm run bench:soak). Each goes
 // through whole dispatches on files of its own and of others, as fast as it is answered. Any answer that is not a success ends the run.
-// Prints what the service's process holds every half minute, and the rate and latency over all.
+// Prints what the service's process holds every half minute (RSS, and what was in use after its newest full collection of garbage), and the
+// rate and latency over all.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,10 +66,10 @@ try {
   };
 
   const sample = async () => {
-    const { rssMiB, cpuMs } = await service.call('usage');
+    const { rssMiB, liveMiB, cpuMs } = await service.call('usage');
     const left = Math.max(0, (until - performance.now()) / 1000);
     console.log(
-      `${left.toFixed(0).padStart(5)} s left   ${calls} calls   RSS ${rssMiB.toFixed(0)} MiB   CPU ${(cpuMs / 1000).toFixed(0)} s`,
+      `${left.toFixed(0).padStart(5)} s left   ${calls} calls   RSS ${rssMiB.toFixed(0)} MiB, in use ${liveMiB.toFixed(0)}   CPU ${(cpuMs / 1000).toFixed(0)} s`,
     );
   };
   await sample();

@@ -140,7 +140,7 @@ export async function assemble(given: {
   const reactions = [
     ...[sharedFiles(handling, histories), attribution(handling, histories, policies, log), renames(handling, histories, log)],
     breaker(infrastructure, infraCommands, policies),
-    discounts(handling, readModels),
+    discounts(handling, policies, readModels),
     notices(handling, histories, log),
   ];
   const parked = new PostgresParkedEvents(pool);

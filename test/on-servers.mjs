@@ -9,6 +9,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const SUITES = ['test/http', 'test/application', 'test/projections', 'test/adapters', 'test/embedded/node/contract'];
+/** What is about a whole log, or writes into it what nobody can read, needs one that no other suite has used. */
+const NEED_A_LOG_OF_THEIR_OWN = ['export-import', 'parked-events', 'what-if'].map((suite) => `/http/${suite}\\.test`);
+/** Each suite begins with read models of its own, and so with all that the suites before it wrote: short logs keep that short. */
+const SHARDS = 4;
+/** As many as there are cores to be expected; each on servers of its own, or they would take the lead from each other. */
+const AT_ONCE = 2;
 
 /** Starts the node over an embedded PostgreSQL, and answers what it prints of itself: NAME=value a line. */
 async function startServers(dataDir) {
@@ -27,26 +33,20 @@ async function startServers(dataDir) {
 
 const ended = (child) => new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 
-const given = { database: process.env.TEST_DATABASE_URL, eventStore: process.env.TEST_EVENTSTORE_URL };
-const suites = process.argv.length > 2 ? process.argv.slice(2) : SUITES;
-/** What is about a whole log, or writes into it what nobody can read, needs one that no other suite has used: `npm test` gives it that. */
-const NEED_A_LOG_OF_THEIR_OWN = ['export-import', 'parked-events', 'what-if'].map((suite) => `/http/${suite}\\.test`);
-
-/** One suite after the other: on the same servers they would take the lead from each other. */
-function runTests({ DATABASE_URL, EVENTSTORE_URL }) {
+/** One suite after the other. */
+function runTests({ DATABASE_URL, EVENTSTORE_URL }, args) {
   const env = { ...process.env, TEST_DATABASE_URL: DATABASE_URL, TEST_EVENTSTORE_URL: EVENTSTORE_URL };
   const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--runInBand'];
-  const left = NEED_A_LOG_OF_THEIR_OWN.flatMap((pattern) => ['--testPathIgnorePatterns', pattern]);
-  return ended(spawn(process.execPath, [...jest, ...suites, ...left], { env, stdio: 'inherit' }));
+  return ended(spawn(process.execPath, [...jest, ...args], { env, stdio: 'inherit' }));
 }
 
-async function onServersOfItsOwn() {
+async function onServersOfItsOwn(args) {
   const dataDir = await mkdtemp(join(tmpdir(), 'anvil-servers-'));
   await chmod(dataDir, 0o755);
   let servers;
   try {
     servers = await startServers(dataDir);
-    return await runTests(servers.said);
+    return await runTests(servers.said, args);
   } finally {
     if (servers) {
       const gone = ended(servers.child);
@@ -57,8 +57,22 @@ async function onServersOfItsOwn() {
   }
 }
 
-process.exit(
-  given.database && given.eventStore
-    ? await runTests({ DATABASE_URL: given.database, EVENTSTORE_URL: given.eventStore })
-    : await onServersOfItsOwn(),
-);
+/** Runs all, some at a time, and answers with what the worst of them ended with. */
+async function all(groups) {
+  const codes = [];
+  const worker = async () => {
+    for (let args = groups.shift(); args !== undefined; args = groups.shift()) codes.push(await onServersOfItsOwn(args));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return Math.max(...codes);
+}
+
+const asked = process.argv.slice(2);
+const shared = [...SUITES, ...NEED_A_LOG_OF_THEIR_OWN.flatMap((pattern) => ['--testPathIgnorePatterns', pattern])];
+const { TEST_DATABASE_URL, TEST_EVENTSTORE_URL } = process.env;
+const given = TEST_DATABASE_URL && TEST_EVENTSTORE_URL && { DATABASE_URL: TEST_DATABASE_URL, EVENTSTORE_URL: TEST_EVENTSTORE_URL };
+const shards = Array.from({ length: SHARDS }, (_, i) => [...shared, `--shard=${i + 1}/${SHARDS}`]);
+const alone = NEED_A_LOG_OF_THEIR_OWN.map((pattern) => [pattern]);
+
+if (given) process.exit(await runTests(given, asked.length > 0 ? asked : shared));
+process.exit(await all(asked.length > 0 ? [asked] : [...shards, ...alone]));

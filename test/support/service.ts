@@ -9,8 +9,9 @@ import { assemble } from '../../src/app.module.js';
 import { FileHistories } from '../../src/application/file-histories.js';
 import { CommandHandling } from '../../src/application/handle-command.js';
 import { InfraCommands, Infrastructure } from '../../src/application/infrastructure.js';
+import { projectionLag } from '../../src/application/lag.js';
 import { Policies } from '../../src/application/policies.js';
-import { EVENT_LOG, type EventLog, READ_MODELS } from '../../src/application/ports.js';
+import { EVENT_LOG, type EventLog, PROJECTION_ROWS, type ProjectionRows, READ_MODELS } from '../../src/application/ports.js';
 import type { readEvent } from '../../src/catalogue/versions.js';
 import { startEngines } from '../../src/embedded/engines.js';
 import { createApp } from '../../src/http/create-app.js';
@@ -147,6 +148,8 @@ export class Service {
     const app = await createApp(parts.module, pino({ level: 'error', base: undefined }, { write: report }));
     await app.listen(0, '127.0.0.1');
     if (!idle) parts.run(sagaPaused ? 'paused' : undefined);
+    // Its read models are new, and a log that other suites have used may be long: what they left is not this one's to wait for.
+    if (!idle && eventStoreUrl) await seen(app);
     this.running = {
       app,
       databaseUrl: engines.databaseUrl,
@@ -159,6 +162,12 @@ export class Service {
       },
     };
   }
+}
+
+/** Resolves when the read models have seen all that the log holds of files. */
+async function seen(app: NestFastifyApplication): Promise<void> {
+  const [log, rows] = [app.get<EventLog>(EVENT_LOG), app.get<ProjectionRows>(PROJECTION_ROWS)];
+  await eventually(async () => (await projectionLag(log, rows, Date.now())).events === 0, 'the read models have caught up', 2_400);
 }
 
 /** A repo that no other test, and no earlier run on the same servers, has used. */

@@ -2,6 +2,7 @@ import { fileIdOf, fileStream, uuidOf } from '../../domain/ids.js';
 import { policyRevisionOf } from '../../domain/policy-in-force.js';
 import { recalibrate } from '../../domain/settle.js';
 import type { CommandHandling } from '../handle-command.js';
+import type { Policies } from '../policies.js';
 import type { ReadModels, StoredEvent } from '../ports.js';
 import { caughtUpPage } from '../queries/pages.js';
 import { type Reaction, SAGA_CALL } from './reaction.js';
@@ -14,13 +15,13 @@ const PAGE = 1_000;
  * and been appended after it: so the file of each signal that a decision raised is looked at again, where the stream has more by now than
  * that decision saw. Throws NotCaughtUp where the read model takes too long.
  */
-export function discounts(handling: CommandHandling, readModels: ReadModels): Reaction {
-  const inLine = (cause: StoredEvent, repo: string, targetFile: string, unlessUnder?: number) => {
+export function discounts(handling: CommandHandling, policies: Policies, readModels: ReadModels): Reaction {
+  const inLine = (cause: StoredEvent, repo: string, targetFile: string) => {
     const stream = fileStream(fileIdOf(repo, targetFile));
     return handling.handle({
       ...{ stream, where: { repo, targetFile }, call: SAGA_CALL, dispatchId: null },
       commandId: () => uuidOf('discounts', cause.id, stream),
-      decide: (state, context) => ((context.policyBasis?.revision ?? -1) === unlessUnder ? [] : recalibrate(state, 'discounted', context)),
+      decide: (state, context) => recalibrate(state, 'discounted', context),
     });
   };
   /** The command that raised a signal last: its decision stands right behind it. */
@@ -35,7 +36,8 @@ export function discounts(handling: CommandHandling, readModels: ReadModels): Re
     if (event.type === 'CalibrationSignalRaised') raising = causeOf(stored);
     if (event.type === 'NextStepDecided' && raising === causeOf(stored)) {
       const { repo, targetFile, basedOn } = event.data;
-      await inLine(stored, repo, targetFile, policyRevisionOf(basedOn, repo));
+      // Mostly nothing came between: then no turn on the file is waited for, which under load is long.
+      if ((await policies.current(repo)).state.revision !== policyRevisionOf(basedOn, repo)) await inLine(stored, repo, targetFile);
     }
   };
 }
