@@ -47,8 +47,13 @@ export class FileHistories {
     return this.queue.run(stream, work);
   }
 
-  /** What `look` makes of a stream at its head. It must take along what it needs: the state goes on changing when it has returned. */
-  look<T>(stream: string, look: (history: FileHistory) => T): Promise<T> {
+  /**
+   * What `look` makes of a stream at its head, or, where that is enough, of a state that has seen `upTo`: then no turn is waited for. It must
+   * take along what it needs: the state goes on changing when it has returned.
+   */
+  async look<T>(stream: string, look: (history: FileHistory) => T, upTo = Number.POSITIVE_INFINITY): Promise<T> {
+    const held = this.cache.peek(stream);
+    if (held !== undefined && held.state.revision >= upTo) return look(held);
     return this.turn(stream, async () => look(await this.current(stream)));
   }
 

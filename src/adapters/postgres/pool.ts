@@ -3,9 +3,15 @@ import pg from 'pg';
 /** int8 comes back as a string otherwise: counts and positions of read models stay well below 2^53. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** A pool whose idle connections may break without ending the process: the next query says what is wrong. */
+/** PostgreSQL's code for a statement in a transaction that has failed before it. */
+const BEHIND_A_FAILURE = '25P02';
+
+/**
+ * A pool whose idle connections may break without ending the process: the next query says what is wrong. Statements that are made at once on
+ * one connection go out at once, and are worked on in their order.
+ */
 export function createPool(connectionString: string, report: (message: string) => void): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: 10, connectionTimeoutMillis: 5_000, application_name: 'anvil' });
+  const pool = new pg.Pool({ connectionString, max: 10, connectionTimeoutMillis: 5_000, application_name: 'anvil', pipeline: true });
   // Those of a pool that has ended may still be closing when the server goes.
   pool.on('error', (error) => pool.ending || report(`an idle database connection broke: ${error.message}`));
   return pool;
@@ -36,27 +42,16 @@ export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient
   }
 }
 
-/** Whoever takes a statement, a connection among them. */
-export interface Statements {
-  query(statement: string | { text: string; values?: unknown[] }, values?: unknown[]): Promise<pg.QueryResult>;
-}
+/** Whoever takes a statement: a connection, or a pool. */
+export type Statements = Pick<pg.ClientBase, 'query'>;
 
 /**
- * A connection for several that work at once in one transaction: their statements wait for each other. Behind one that failed none is sent
- * any more: each fails as that one did.
+ * Waits until all who work at once in one transaction have ended, and then throws what the first of them failed with: nobody goes on with a
+ * transaction that is being given up. Behind a statement that failed, PostgreSQL refuses all others of the transaction, with an error of
+ * their own.
  */
-export function inTurns(client: Statements): Statements {
-  let before: Promise<unknown> = Promise.resolve();
-  return {
-    query: (statement, values) => {
-      const result = before.then(() => client.query(statement, values));
-      before = result;
-      return result;
-    },
-  };
-}
-
-/** Waits until all have ended, and then throws what one of them threw: nobody goes on with a transaction that is being given up. */
 export async function allOf(parts: Promise<void>[]): Promise<void> {
-  for (const one of await Promise.allSettled(parts)) if (one.status === 'rejected') throw one.reason;
+  const errors = (await Promise.allSettled(parts)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  const cause = errors.find((error) => (error as { code?: unknown } | null)?.code !== BEHIND_A_FAILURE) ?? errors[0];
+  if (errors.length > 0) throw cause;
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Projection } from '../../../projections/projection.js';
 import type { EventLog, FollowedEvent, ProjectionRows } from '../../application/ports.js';
 import { createParkedTable, parkedTable } from './parked-events.js';
-import { allOf, inTurns, transaction } from './pool.js';
+import { allOf, transaction } from './pool.js';
 import { createStatements, indexStatements, quoted, SCHEMA } from './tables.js';
 import { type Held, refusesValues, takeBatch } from './take-batch.js';
 
@@ -99,7 +99,6 @@ export class ProjectionStore implements ProjectionRows {
       const checkpoints = await this.checkpointsFor(client, new Set(events.map(({ stream }) => stream)));
       const positions = events.map(({ position }) => BigInt(position));
       const moved = [RUNNER];
-      const turns = inTurns(client);
       const taken: Promise<void>[] = [];
       for (const projection of this.projections) {
         const checkpoint = checkpoints.get(projection.name);
@@ -108,7 +107,7 @@ export class ProjectionStore implements ProjectionRows {
         const first = positions.findIndex((position) => position > seen);
         if (first < 0) continue;
         const held = new Map(Object.entries(checkpoint.held ?? {}));
-        const target = { client: inParts ? client : turns, schema: this.schema, projection };
+        const target = { client, schema: this.schema, projection };
         const own = takeBatch(target, first === 0 ? events : events.slice(first), held, inParts);
         // Savepoints are one's at a time. Otherwise one projects while the database works on what the others say.
         if (inParts) await own;

@@ -2,6 +2,7 @@ import { uuidOf } from '../../domain/ids.js';
 import { noticeSignal, untold } from '../../domain/notice-signal.js';
 import type { FileState } from '../../domain/state.js';
 import type { FileHistories } from '../file-histories.js';
+import type { FileHistory } from '../file-history.js';
 import type { CommandHandling } from '../handle-command.js';
 import type { EventLog, StoredEvent } from '../ports.js';
 import { type Reaction, SAGA_CALL } from './reaction.js';
@@ -23,10 +24,11 @@ export function notices(handling: CommandHandling, histories: FileHistories, log
     if (event.type !== 'CalibrationSignalRaised') return;
     const raised = { ...event.data, raisedAtRevision };
     const dispatchId = metadata.$correlationId;
-    const { told, verdictAt } = await histories.look(stream, ({ state }) => ({
+    const lookFor = ({ state }: FileHistory) => ({
       told: untold(state, raised).map((dispatch) => dispatch.dispatchId),
       verdictAt: newestVerdict(state, dispatchId, raisedAtRevision),
-    }));
+    });
+    const { told, verdictAt } = await histories.look(stream, lookFor, raisedAtRevision);
     if (told.length === 0) return;
     const by = told.includes(dispatchId) && verdictAt >= 0 ? await raisedBy(stored, verdictAt) : null;
     if (told.every((one) => one === by)) return;

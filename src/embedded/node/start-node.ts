@@ -16,6 +16,7 @@ import { LogWriter } from './log-writer.js';
 import type { NodeContext } from './node-context.js';
 import { OpenCalls } from './open-calls.js';
 import { createReadCall } from './read-call.js';
+import { sendAhead } from './send-ahead.js';
 import { StreamStates } from './stream-states.js';
 
 const DEFAULT_SCHEMA = 'anvil_log';
@@ -130,7 +131,10 @@ function requireLoopback(host: string): void {
 }
 
 function createServer(node: NodeContext, host: string, port: () => number): Server {
-  const server = new Server({ 'grpc.max_receive_message_length': Math.max(MIN_MESSAGE_BYTES, 2 * node.maxAppendSize) });
+  const server = new Server({
+    'grpc.max_receive_message_length': Math.max(MIN_MESSAGE_BYTES, 2 * node.maxAppendSize),
+    interceptors: [sendAhead],
+  });
   const definition = streamsService.StreamsService;
   server.addService(
     // Answers to reads are encoded already.
