@@ -11,10 +11,11 @@ import { instances } from './variants/instances.mjs';
 import { kills } from './variants/kills.mjs';
 import { postmaster } from './variants/postmaster.mjs';
 import { sigterm } from './variants/sigterm.mjs';
+import { stalled } from './variants/stalled.mjs';
 
 // The fault suite: drives the built service with builders that keep trying, kills it and what it stands on, and holds what is left
 // against a ledger of what was acknowledged.
-const PARTS = { kills, sigterm, clock, postmaster, disk, instances };
+const PARTS = { kills, sigterm, clock, postmaster, stalled, disk, instances };
 
 const options = readOptions(process.argv.slice(2));
 const report = new Report();
