@@ -154,6 +154,7 @@ export async function assemble(given: {
       : runInThread(rebuildWorker, { databaseUrl, eventStoreUrl }, report, signal);
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
+  let listening: Promise<unknown> = Promise.resolve();
   // The first of several appends at once on a cold client may land last: one round trip warms it up.
   const [stale] = await Promise.all([rows.prepare(), log.ping()]);
   await Promise.all([snapshots.prepare(), rebuilds.prepare(), whatIfs.prepare(), imports.look()]);
@@ -215,6 +216,7 @@ export async function assemble(given: {
       ],
     },
     run: (whether) => {
+      listening = imports.follow(stopping.signal, report);
       const follows = whether !== 'paused';
       running = leadership.whileLeading(stopping.signal, async (leading) => {
         metrics.leading.set(1);
@@ -235,7 +237,7 @@ export async function assemble(given: {
     },
     close: async () => {
       stopping.abort();
-      await Promise.all([running, live.close()]);
+      await Promise.all([running, listening, live.close()]);
       await log.close();
       await pool.end();
     },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ImportEvent } from '../catalogue/events.js';
 import { readWritten } from '../catalogue/versions.js';
 import { canonicalJson } from '../domain/chain.js';
@@ -7,7 +8,10 @@ import { NoRoom } from './errors.js';
 import type { Call } from './file-command.js';
 import { type Clock, type EventLog, type FollowedEvent, isUnread, type StoredEvent, WrongRevision } from './ports.js';
 import type { Follower } from './run-followers.js';
+import { keepGoing } from './timing.js';
 
+/** After an import was announced and before its first event: until all instances have heard, and what they were doing is done. */
+const HEARD_AFTER_MS = 500;
 const CALL: Call = { actor: 'import', bodyHash: sha256(canonicalJson({})) };
 
 /**
@@ -33,8 +37,21 @@ export class Imports {
     if (this.unfinished) throw new NoRoom('an import is not finished: send all of it (again), or begin with an empty store');
   }
 
+  /** Keeps knowing of the imports that other instances take, until `signal` aborts. */
+  async follow(signal: AbortSignal, report: (message: string) => void): Promise<void> {
+    await keepGoing('the look for imports', signal, report, async () => {
+      const head = await this.log.head();
+      await this.look();
+      for await (const _ of this.log.follow([IMPORT_STREAM], head, signal)) await this.look();
+    });
+  }
+
   async start(): Promise<void> {
-    if (!(await this.look())) await this.append({ type: 'ImportStarted', data: { at: this.clock.now() } });
+    const goesOn = await this.look();
+    this.unfinished = true;
+    if (goesOn) return;
+    await this.append({ type: 'ImportStarted', data: { at: this.clock.now() } });
+    await sleep(HEARD_AFTER_MS);
     this.unfinished = true;
   }
 

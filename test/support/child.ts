@@ -16,10 +16,12 @@ export class ChildService {
   private constructor(
     private readonly code: string,
     private readonly dataDir: string,
+    private readonly servers: Record<string, string>,
   ) {}
 
-  static async start(): Promise<ChildService> {
-    const service = new ChildService(await compile(), await makeFolder('anvil-child'));
+  /** `servers`: those of another service, in place of its own embedded ones. */
+  static async start(servers: { EVENTSTORE_URL?: string; DATABASE_URL?: string } = {}): Promise<ChildService> {
+    const service = new ChildService(await compile(), await makeFolder('anvil-child'), servers);
     await service.begin();
     return service;
   }
@@ -36,6 +38,7 @@ export class ChildService {
       ANVIL_LOG_LEVEL: 'error',
       EVENTSTORE_URL: '',
       DATABASE_URL: '',
+      ...this.servers,
     };
     const child = spawn(process.execPath, [join(this.code, 'src/main.js')], { env, stdio: ['ignore', 'pipe', 'ignore'] });
     this.child = child;
@@ -53,7 +56,7 @@ export class ChildService {
   /** SIGKILL: nothing is said or put in order before the end. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const { child } = this;
-    if (child === null || child.exitCode !== null) return;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await ended;
