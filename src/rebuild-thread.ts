@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 /** Most of what a rebuild makes lives as long as a batch: with room for that, little of it is moved to where garbage is dear. */
-const YOUNG_MIB = 96;
+const YOUNG_MIB = 64;
 
 /** What the worker of rebuilds is told. */
 export interface RebuildPlaces {

@@ -6,8 +6,8 @@ import { keepGoing, pause } from './timing.js';
 const LOOK_EVERY_MS = 500;
 const SWITCH_EVERY_MS = 200;
 /** Events of a batch: many change the same rows, which are then written once. */
-const BATCH = 4_000;
-const READ_AT_ONCE = 2_000;
+const BATCH = 2_500;
+const READ_AT_ONCE = 500;
 const PATIENCE_MS = 150;
 
 interface Parts {
