@@ -1,14 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { AnvilEvent } from '../catalogue/events.js';
 import { readWritten } from '../catalogue/versions.js';
-import { FOLLOWED_STREAMS, INFRA_STREAMS } from '../domain/ids.js';
+import { FOLLOWED_STREAMS } from '../domain/ids.js';
 import { InvalidField, NoRoom } from './errors.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { type EventLog, isUnread, type LogEntry, type StoredEvent } from './ports.js';
 import { keepGoing, pause } from './timing.js';
 
-/** Streams whose events are told; the texts in `payload-` streams are not. */
-const TOLD = [...FOLLOWED_STREAMS, INFRA_STREAMS];
 /**
  * How many may listen at a time: each holds a connection of its own. And how many of the newest events are kept for all of them
  * together, with their size in characters: who is further behind reads the log.
@@ -126,7 +124,7 @@ export class LiveEvents {
       let seen: string | null = null;
       for await (const entry of this.log.readAll(position, PAGE)) {
         seen = entry.position;
-        if (TOLD.some((prefix) => entry.stream.startsWith(prefix))) events.push(...parsed(entry));
+        if (FOLLOWED_STREAMS.some((prefix) => entry.stream.startsWith(prefix))) events.push(...parsed(entry));
       }
       return { events, position: seen ?? later(position, this.floor) };
     });
@@ -136,7 +134,7 @@ export class LiveEvents {
     this.floor = head;
     this.seen = head;
     await keepGoing('the live events', this.closing.signal, this.report, async () => {
-      for await (const batch of this.log.follow(TOLD, this.seen === '0' ? null : this.seen, this.closing.signal)) {
+      for await (const batch of this.log.follow(FOLLOWED_STREAMS, this.seen === '0' ? null : this.seen, this.closing.signal)) {
         if (this.listeners > 0) this.keep(batch.flatMap((event) => (isUnread(event) ? [] : [told(event)])));
         else this.drop(this.kept.length, batch.at(-1)!.position);
         this.seen = batch.at(-1)!.position;

@@ -27,8 +27,8 @@ export const INFRA_STREAMS = 'infra-';
 /** Where the log says that it is being filled from an export. */
 export const IMPORT_STREAM = 'import-log';
 
-/** The streams whose events projections and the saga see. */
-export const FOLLOWED_STREAMS: readonly string[] = [FILE_STREAMS, POLICY_STREAMS, IMPORT_STREAM];
+/** The streams whose events projections, the saga and whoever listens see: `after` may name the place of any of them. */
+export const FOLLOWED_STREAMS: readonly string[] = [FILE_STREAMS, POLICY_STREAMS, INFRA_STREAMS, IMPORT_STREAM];
 
 /** The streams that an export holds. */
 export const EXPORTED_STREAMS: readonly string[] = [FILE_STREAMS, POLICY_STREAMS, INFRA_STREAMS, 'payload-'];

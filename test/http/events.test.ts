@@ -126,6 +126,8 @@ test('a breaker that opens and closes is told as it happens, and to whoever asks
     ['InfraBreakerOpened', `infra-${repo}`, 'dns'],
     ['InfraBreakerClosed', `infra-${repo}`, 'dns'],
   ]);
+  // The place of what was told is one that a query may ask to be behind.
+  await service.api.ok(service.api.get('/v1/files', { repo, after: byType.heard.at(-1)!.id }));
   const later = await listen({ repo, type: types }, '0');
   expect(await later.untilHeard(2)).toEqual(byType.heard);
   const everything = await listen({ repo }, '0');
