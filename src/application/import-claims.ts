@@ -1,6 +1,6 @@
-import type { ImportAnswer } from '../catalogue/answers.js';
 import { name } from '../catalogue/primitives.js';
 import { type Claim, claim as claimSchema } from '../catalogue/transfer.js';
+import type { ImportAnswer } from '../catalogue/upkeep-answers.js';
 import { canonicalJson } from '../domain/chain.js';
 import { dispatchIdOf, fileIdOf, fileStream, sha256, uuidOf } from '../domain/ids.js';
 import { type ClaimedDispatch, importClaim } from '../domain/import-claim.js';

@@ -1,7 +1,7 @@
-import type { ImportAnswer } from '../catalogue/answers.js';
 import { type AnvilEvent, isFileEvent } from '../catalogue/events.js';
 import type { Metadata } from '../catalogue/metadata.js';
 import { type ExportedEvent, exportEnd, exportedEvent, exportHeader } from '../catalogue/transfer.js';
+import type { ImportAnswer } from '../catalogue/upkeep-answers.js';
 import { readWritten } from '../catalogue/versions.js';
 import { chainHash } from '../domain/chain.js';
 import { fileIdOf, fileStream, INFRA_STREAMS, payloadStream, policyStream } from '../domain/ids.js';

@@ -6,6 +6,7 @@ import { EventsOfFile, StateOfFile, VerifyLog } from '../application/queries/aud
 import { StoryOfDispatch } from '../application/queries/story.js';
 import * as answers from '../catalogue/answers.js';
 import * as queries from '../catalogue/queries.js';
+import * as upkeepAnswers from '../catalogue/upkeep-answers.js';
 import { storyText } from './story-text.js';
 
 /** What the log itself says. None of it has side effects. */
@@ -29,7 +30,7 @@ export class AuditController {
 
   /** As JSON, or as text to be read where `Accept` asks for text/plain or text/markdown. */
   @Get('dispatches/:dispatchId')
-  @ApiOkResponse({ standardSchema: answers.storyAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.storyAnswer })
   async story(
     @Param('dispatchId') dispatchId: string,
     @Query({ schema: queries.storyQuery }) query: queries.StoryQuery,
@@ -45,7 +46,7 @@ export class AuditController {
 
   @Post('verify')
   @HttpCode(200)
-  @ApiOkResponse({ standardSchema: answers.verifyAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.verifyAnswer })
   verify(@Body({ schema: queries.verifyBody }) body: queries.VerifyBody): Promise<object> {
     return this.queries.execute(new VerifyLog(body));
   }

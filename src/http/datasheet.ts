@@ -1,6 +1,6 @@
 import type { TrainingRow } from '../application/training-rows.js';
-import type { DatasheetAnswer } from '../catalogue/answers.js';
 import type { TrainingLabelsQuery, TrainingPairsQuery } from '../catalogue/queries.js';
+import type { DatasheetAnswer } from '../catalogue/report-answers.js';
 
 const NOTES = [
   'Prompts are what the attempt was really given where its caller sent that, else the prompt or the description of the task.',

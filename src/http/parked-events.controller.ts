@@ -5,6 +5,7 @@ import { RetryParkedCommand } from '../application/commands/retry-parked.js';
 import { PageOf } from '../application/queries/lists.js';
 import * as answers from '../catalogue/answers.js';
 import * as queries from '../catalogue/queries.js';
+import * as upkeepAnswers from '../catalogue/upkeep-answers.js';
 
 /** Events that a projection or the saga could not take in, and tried again. */
 @ApiTags('operation')
@@ -25,7 +26,7 @@ export class ParkedEventsController {
   /** Answers when each was tried once. */
   @Post('retry')
   @HttpCode(200)
-  @ApiOkResponse({ standardSchema: answers.retryParkedAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.retryParkedAnswer })
   retry(): Promise<object> {
     return this.commands.execute(new RetryParkedCommand());
   }

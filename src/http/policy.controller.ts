@@ -9,6 +9,7 @@ import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import type { Policy } from '../catalogue/policy.js';
 import * as queries from '../catalogue/queries.js';
+import * as upkeepAnswers from '../catalogue/upkeep-answers.js';
 import { CallOf } from './input.js';
 import { InvalidInput } from './problem.js';
 
@@ -26,7 +27,7 @@ export class PolicyController {
   ) {}
 
   @Get()
-  @ApiOkResponse({ standardSchema: answers.policyAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.policyAnswer })
   async policy(
     @Query({ schema: queries.policyQuery }) { repo }: queries.PolicyQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -37,7 +38,7 @@ export class PolicyController {
   }
 
   @Get('versions')
-  @ApiOkResponse({ standardSchema: answers.policyVersionsAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.policyVersionsAnswer })
   versions(@Query({ schema: queries.policyQuery }) { repo }: queries.PolicyQuery): Promise<object> {
     return this.queries.execute(new PolicyVersions(repo));
   }
@@ -49,7 +50,7 @@ export class PolicyController {
     description: 'the ETag of the policy that is to be replaced; 412 when it is another by now',
   })
   @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'the same key with the same body gets the first answer again' })
-  @ApiOkResponse({ standardSchema: answers.policyAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.policyAnswer })
   async adopt(
     @Query({ schema: queries.policyQuery }) { repo }: queries.PolicyQuery,
     @Body({ schema: bodies.policyBody }) policy: Policy,

@@ -12,6 +12,7 @@ import { SignalQuality } from '../application/queries/signal-quality.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
 import * as queries from '../catalogue/queries.js';
+import * as reportAnswers from '../catalogue/report-answers.js';
 import { type SignalQualityQuery, signalQualityAnswer, signalQualityQuery } from '../catalogue/signal-quality.js';
 import { COHORT_NAMES, isCohort } from '../domain/cohorts.js';
 import { classify } from '../verifier/classify.js';
@@ -113,13 +114,13 @@ export class QueriesController {
   }
 
   @Get('measurements')
-  @ApiOkResponse({ standardSchema: answers.measurementsAnswer })
+  @ApiOkResponse({ standardSchema: reportAnswers.measurementsAnswer })
   measurements(@Query({ schema: queries.measurementsQuery }) query: queries.MeasurementsQuery): Promise<object> {
     return this.queries.execute(new Measurements(query));
   }
 
   @Get('measurements/cohorts/:name')
-  @ApiOkResponse({ standardSchema: answers.cohortAnswer })
+  @ApiOkResponse({ standardSchema: reportAnswers.cohortAnswer })
   cohort(@Param('name') name: string, @Query({ schema: queries.cohortQuery }) query: queries.CohortQuery): Promise<object> {
     if (!isCohort(name)) throw new NotFound(`there is no cohort ${name}; there are ${COHORT_NAMES.join(', ')}`);
     return this.queries.execute(new Cohort(name, query));

@@ -6,6 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { CancelRebuildCommand, RebuildById, StartRebuildCommand } from '../application/commands/rebuild.js';
 import * as answers from '../catalogue/answers.js';
 import * as bodies from '../catalogue/commands.js';
+import * as upkeepAnswers from '../catalogue/upkeep-answers.js';
 import { type Sent, sendEvents, untilGone } from './sse.js';
 
 const TELL_EVERY_MS = 500;
@@ -22,7 +23,7 @@ export class RebuildsController {
 
   @Post()
   @HttpCode(202)
-  @ApiAcceptedResponse({ standardSchema: answers.rebuildAnswer })
+  @ApiAcceptedResponse({ standardSchema: upkeepAnswers.rebuildAnswer })
   start(
     @Body({ schema: bodies.rebuildBody }) body: bodies.RebuildBody,
     @Query({ schema: bodies.rebuildQuery }) { compare }: bodies.RebuildQuery,
@@ -31,7 +32,7 @@ export class RebuildsController {
   }
 
   @Get(':id')
-  @ApiOkResponse({ standardSchema: answers.rebuildAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.rebuildAnswer })
   progress(@Param('id') id: string): Promise<object> {
     return this.queries.execute(new RebuildById(id));
   }
@@ -46,12 +47,12 @@ export class RebuildsController {
   }
 
   @Delete(':id')
-  @ApiOkResponse({ standardSchema: answers.rebuildAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.rebuildAnswer })
   cancel(@Param('id') id: string): Promise<object> {
     return this.commands.execute(new CancelRebuildCommand(id));
   }
 
-  private async *told(id: string, first: answers.RebuildAnswer, gone: AbortSignal): AsyncIterable<Sent> {
+  private async *told(id: string, first: upkeepAnswers.RebuildAnswer, gone: AbortSignal): AsyncIterable<Sent> {
     for (let now = first; ; now = await this.queries.execute(new RebuildById(id))) {
       yield { event: 'progress', data: JSON.stringify(now) };
       if (now.status !== 'running' || gone.aborted) return;

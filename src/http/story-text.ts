@@ -1,4 +1,4 @@
-import type { StoryAnswer } from '../catalogue/answers.js';
+import type { StoryAnswer } from '../catalogue/upkeep-answers.js';
 
 /** A story as Markdown that reads well as plain text too: a line for each step, its decision's grounds below it. */
 export function storyText(story: StoryAnswer): string {

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { type TrainingRow, TrainingRows } from '../application/training-rows.js';
 import * as answers from '../catalogue/answers.js';
 import * as queries from '../catalogue/queries.js';
+import * as reportAnswers from '../catalogue/report-answers.js';
 import { datasheetOf } from './datasheet.js';
 import { NDJSON } from './ndjson.js';
 import { cutWhenStalled } from './stalled.js';
@@ -34,13 +35,13 @@ export class TrainingController {
   }
 
   @Get('pairs/datasheet')
-  @ApiOkResponse({ standardSchema: answers.datasheetAnswer })
+  @ApiOkResponse({ standardSchema: reportAnswers.datasheetAnswer })
   async pairsDatasheet(@Query({ schema: queries.trainingPairsQuery }) query: queries.TrainingPairsQuery): Promise<object> {
     return datasheetOf('pairs', query, await this.rows.pairs({ ...query, duplicates: true }));
   }
 
   @Get('labels/datasheet')
-  @ApiOkResponse({ standardSchema: answers.datasheetAnswer })
+  @ApiOkResponse({ standardSchema: reportAnswers.datasheetAnswer })
   async labelsDatasheet(@Query({ schema: queries.trainingLabelsQuery }) query: queries.TrainingLabelsQuery): Promise<object> {
     return datasheetOf('labels', query, await this.rows.labels({ ...query, duplicates: true }));
   }

@@ -7,6 +7,7 @@ import { ClaimImport } from '../application/import-claims.js';
 import { LogImport } from '../application/import-log.js';
 import * as answers from '../catalogue/answers.js';
 import * as transfer from '../catalogue/transfer.js';
+import * as upkeepAnswers from '../catalogue/upkeep-answers.js';
 import { NDJSON } from './ndjson.js';
 import { InvalidInput } from './problem.js';
 import { cutWhenStalled } from './stalled.js';
@@ -36,7 +37,7 @@ export class TransferController {
   @Post('import')
   @HttpCode(200)
   @ApiConsumes(NDJSON)
-  @ApiOkResponse({ standardSchema: answers.importAnswer })
+  @ApiOkResponse({ standardSchema: upkeepAnswers.importAnswer })
   async import(@Query({ schema: transfer.importQuery }) query: transfer.ImportQuery, @Req() request: FastifyRequest): Promise<object> {
     const body = request.body;
     if (!(body instanceof Readable)) throw new InvalidInput([{ path: 'Content-Type', message: `must be ${NDJSON}` }]);

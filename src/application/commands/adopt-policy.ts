@@ -1,6 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { PolicyAnswer } from '../../catalogue/answers.js';
 import type { Policy } from '../../catalogue/policy.js';
+import type { PolicyAnswer } from '../../catalogue/upkeep-answers.js';
 import { adoptPolicy } from '../../domain/policy-in-force.js';
 import { PreconditionFailed } from '../errors.js';
 import type { Call } from '../file-command.js';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler, type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import type { RebuildAnswer } from '../../catalogue/answers.js';
 import type { RebuildBody } from '../../catalogue/commands.js';
+import type { RebuildAnswer } from '../../catalogue/upkeep-answers.js';
 import { Conflict } from '../../domain/recorder.js';
 import { InvalidField, NotFound } from '../errors.js';
 import { CLOCK, type Clock, IDS, type Ids, PROJECTION_NAMES, REBUILDS, type Rebuild, type RebuildStore } from '../ports.js';

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { RetryParkedAnswer } from '../../catalogue/answers.js';
+import type { RetryParkedAnswer } from '../../catalogue/upkeep-answers.js';
 import { EVENT_LOG, type EventLog, PARKED_EVENTS, type ParkedEvents, PROJECTION_ROWS, type ProjectionRows } from '../ports.js';
 import { SagaFollower } from '../run-saga.js';
 import { keepGoing } from '../timing.js';

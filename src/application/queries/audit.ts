@@ -1,9 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import type { MemoryAnswer, VerifyAnswer } from '../../catalogue/answers.js';
+import type { MemoryAnswer } from '../../catalogue/answers.js';
 import type { AnvilEvent, FileEvent, InfraEvent, PolicyEvent } from '../../catalogue/events.js';
 import { metadata } from '../../catalogue/metadata.js';
 import type { AuditEventsQuery, AuditStateQuery, VerifyBody } from '../../catalogue/queries.js';
+import type { VerifyAnswer } from '../../catalogue/upkeep-answers.js';
 import { readEvent } from '../../catalogue/versions.js';
 import { FILE_STREAMS, fileIdOf, fileStream, INFRA_STREAMS, infraStream, POLICY_STREAMS, policyStream } from '../../domain/ids.js';
 import {

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import type { CohortAnswer } from '../../catalogue/answers.js';
 import type { FileEvent } from '../../catalogue/events.js';
 import type { CohortQuery } from '../../catalogue/queries.js';
+import type { CohortAnswer } from '../../catalogue/report-answers.js';
 import { canonicalJson } from '../../domain/chain.js';
 import { COHORTS, type CohortName, rerunOf } from '../../domain/cohorts.js';
 import { fileIdOf, fileStream } from '../../domain/ids.js';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import type { PolicyAnswer, PolicyVersionsAnswer } from '../../catalogue/answers.js';
 import type { PolicyEvent } from '../../catalogue/events.js';
+import type { PolicyAnswer, PolicyVersionsAnswer } from '../../catalogue/upkeep-answers.js';
 import { policyStream } from '../../domain/ids.js';
 import { policyChanges } from '../../domain/policy-changes.js';
 import { evolvePolicy, noPolicyYet, type PolicyState } from '../../domain/policy-in-force.js';

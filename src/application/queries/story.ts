@@ -1,7 +1,7 @@
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import type { StoryAnswer } from '../../catalogue/answers.js';
 import type { FileEvent } from '../../catalogue/events.js';
 import type { StoryQuery } from '../../catalogue/queries.js';
+import type { StoryAnswer } from '../../catalogue/upkeep-answers.js';
 import { payloadStream } from '../../domain/ids.js';
 import { type StoryStep, storyOf } from '../../domain/story.js';
 import { dispatchOf } from '../answers.js';
