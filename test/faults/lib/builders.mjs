@@ -5,6 +5,8 @@ import { cargoText, PATTERNS, size, text } from './texts.mjs';
 
 const MODEL = 'builder-9b';
 const FRONTIER = 'frontier-1';
+/** What ends by itself while everything is looked at would look like something lost; a run of 200 kills outlasts the lease of a default. */
+const LEASE_SECONDS = 86_400;
 
 /** One simulated builder: takes a task, works on it as it is told, and sometimes behaves as builders do. */
 export class Builder {
@@ -32,7 +34,15 @@ export class Builder {
 
   open(file, taskId, extra = {}) {
     const description = `Do ${taskId} in ${file.targetFile}`;
-    const body = { ...file, task: { id: taskId, description }, model: MODEL, frontier: FRONTIER, budget: 4, ...extra };
+    const body = {
+      ...file,
+      task: { id: taskId, description },
+      model: MODEL,
+      frontier: FRONTIER,
+      budget: 4,
+      leaseSeconds: LEASE_SECONDS,
+      ...extra,
+    };
     return this.command({ what: `open ${taskId}`, kind: 'open', path: '/v1/dispatches', body, file, giveUp: 0.05 });
   }
 
