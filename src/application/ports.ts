@@ -287,9 +287,9 @@ export interface RebuildStore {
   shadow(rebuild: Rebuild): Promise<ProjectionRows>;
   /**
    * Puts the built rows in the place of the live ones in one transaction and ends the rebuild, noting before what differs where that was
-   * asked for; false where the live ones have seen more of the log, or it was no longer running.
+   * asked for; false where the live ones have seen more of the log (`exactly`: or less), or it was no longer running.
    */
-  switchOver(rebuild: Rebuild, at: string): Promise<boolean>;
+  switchOver(rebuild: Rebuild, at: string, exactly?: boolean): Promise<boolean>;
 }
 
 /** A replay of the log under other rules. */

@@ -5,6 +5,8 @@ import { keepGoing, pause } from './timing.js';
 
 const LOOK_EVERY_MS = 500;
 const SWITCH_EVERY_MS = 200;
+/** So often a rebuild that is compared waits for the moment at which live and built rows have seen the same. */
+const EXACT_TRIES = 50;
 /** Events of a batch: many change the same rows, which are then written once. */
 const BATCH = 2_500;
 const READ_AT_ONCE = 500;
@@ -44,12 +46,15 @@ async function work(parts: Parts, rebuild: Rebuild, signal: AbortSignal): Promis
   const either = AbortSignal.any([signal, over.signal]);
   // Whichever ends first, by a switch or by a failure, ends the other.
   const ends = (part: Promise<void>) => part.finally(() => over.abort());
+  const ended = () => report(`the rebuild ${rebuild.id} of ${rebuild.projections.join(', ')} has ended`, 'info');
   try {
     const rows = await rebuilds.shadow(rebuild);
     await Promise.all([ends(fill(parts, rebuild, rows, either)), ends(switchWhenCaughtUp(parts, rebuild, either))]);
-    if (!signal.aborted) report(`the rebuild ${rebuild.id} of ${rebuild.projections.join(', ')} has ended`, 'info');
+    if (!signal.aborted) ended();
   } catch (error) {
     if (signal.aborted) return;
+    // A batch that waited while the rows were switched, or dropped, finds its tables gone.
+    if ((await rebuilds.get(rebuild.id))?.status !== 'running') return ended();
     const message = error instanceof Error ? error.message : String(error);
     report(`the rebuild ${rebuild.id} failed: ${message}`);
     await rebuilds.finish(rebuild.id, 'failed', message, clock.now());
@@ -68,11 +73,16 @@ async function fill({ log, rebuilds }: Parts, rebuild: Rebuild, rows: Projection
   }
 }
 
-/** Ends when the rebuild's rows have taken the live ones' place, or when somebody cancelled it. */
+/**
+ * Ends when the rebuild's rows have taken the live ones' place, or when somebody cancelled it. Rows are compared where both have seen the same
+ * of the log; on one that grows too fast for that, where the built ones are a little ahead.
+ */
 async function switchWhenCaughtUp({ rebuilds, clock }: Parts, rebuild: Rebuild, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  for (let patience = EXACT_TRIES; !signal.aborted; ) {
     await pause(SWITCH_EVERY_MS, signal);
-    if ((await rebuilds.get(rebuild.id))?.status !== 'running') return;
-    if (await rebuilds.switchOver(rebuild, clock.now())) return;
+    const now = await rebuilds.get(rebuild.id);
+    if (now?.status !== 'running') return;
+    if (await rebuilds.switchOver(rebuild, clock.now(), rebuild.compare && patience > 0)) return;
+    if (now.fraction === 1) patience -= 1;
   }
 }

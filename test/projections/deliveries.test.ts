@@ -151,3 +151,17 @@ describe('versions', () => {
     await expectAsComputedNaively();
   });
 });
+
+test('a comparison waits until live and built rows have seen the same: neither is to differ by what the other has not seen yet', async () => {
+  const live = await spec.store(...projections);
+  await live.apply(history.events.slice(0, -1));
+  const rebuilds = new PostgresRebuilds(spec.pool, projections);
+  await rebuilds.prepare();
+  const names = projections.map(({ name }) => name);
+  const rebuild = await rebuilds.create('compared', names, true, '2026-01-01T00:00:00.000Z');
+  await (await rebuilds.shadow(rebuild)).apply(history.events);
+  expect(await rebuilds.switchOver(rebuild, '2026-01-01T00:00:01.000Z', true)).toBe(false);
+  await live.apply(history.events.slice(-1));
+  expect(await rebuilds.switchOver(rebuild, '2026-01-01T00:00:02.000Z', true)).toBe(true);
+  expect(await rebuilds.get(rebuild.id)).toMatchObject({ status: 'done', differences: [] });
+});

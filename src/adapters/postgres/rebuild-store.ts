@@ -76,10 +76,11 @@ export class PostgresRebuilds implements RebuildStore {
   }
 
   /**
-   * Puts the built rows in the place of the live ones, if they have seen at least as much of the log. Live updates wait for the lock on
-   * their runner's checkpoint, and go on from the built rows' own. Indexes, which rows are filled without, are made before that lock.
+   * Puts the built rows in the place of the live ones, if they have seen at least as much of the log, or `exactly` as much. Neither changes
+   * meanwhile: the built ones' checkpoints are locked, and live updates wait for the lock on their runner's, and go on from the built rows'
+   * own. Indexes, which rows are filled without, are made before those locks.
    */
-  async switchOver({ id, projections, compare }: Rebuild, at: string): Promise<boolean> {
+  async switchOver({ id, projections, compare }: Rebuild, at: string, exactly = false): Promise<boolean> {
     const shadow = schemaOf(id);
     const indexes = this.named(projections).flatMap((projection) => indexStatements(shadow, projection));
     if (!(await hasCaughtUp(this.pool, shadow))) return false;
@@ -87,7 +88,7 @@ export class PostgresRebuilds implements RebuildStore {
     return transaction(
       this.pool,
       async (client) => {
-        if (!(await hasCaughtUp(client, shadow))) return false;
+        if (!(await hasCaughtUp(client, shadow, exactly))) return false;
         const { rowCount } = await client.query(
           `UPDATE ${JOBS} SET status = 'done', fraction = 1, "finishedAt" = $2 WHERE id = $1 AND status = 'running'`,
           [id, at],
@@ -106,7 +107,7 @@ export class PostgresRebuilds implements RebuildStore {
         await client.query(`DROP SCHEMA ${quoted(shadow)} CASCADE`);
         return true;
       },
-      `BEGIN; SELECT FROM ${SCHEMA}.checkpoints WHERE name = '${RUNNER}' FOR UPDATE`,
+      `BEGIN; LOCK TABLE ${quoted(shadow)}.checkpoints; SELECT FROM ${SCHEMA}.checkpoints WHERE name = '${RUNNER}' FOR UPDATE`,
     );
   }
 
@@ -131,10 +132,10 @@ function schemaOf(id: string): string {
   return `anvil_rebuild_${id}`;
 }
 
-/** Whether all built rows have seen as much as was handed to the live ones. */
-async function hasCaughtUp(client: Pick<pg.ClientBase, 'query'>, shadow: string): Promise<boolean> {
+/** Whether all built rows have seen as much as was handed to the live ones; `exactly`: and no more. */
+async function hasCaughtUp(client: Pick<pg.ClientBase, 'query'>, shadow: string, exactly = false): Promise<boolean> {
   const { rows } = await client.query(
-    `SELECT bool_and(COALESCE(built.position, 0) >= COALESCE(live.position, 0)) AS "caughtUp" FROM ${quoted(shadow)}.checkpoints built,
+    `SELECT bool_and(COALESCE(built.position, 0) ${exactly ? '=' : '>='} COALESCE(live.position, 0)) AS "caughtUp" FROM ${quoted(shadow)}.checkpoints built,
        (SELECT position FROM ${SCHEMA}.checkpoints WHERE name = '${RUNNER}') live WHERE built.name <> '${RUNNER}'`,
   );
   return rows[0].caughtUp;
