@@ -40,6 +40,26 @@ async function all(stream: string, from?: number): Promise<StoredEvent[]> {
 }
 
 describe('append and read', () => {
+  test('reads that are left after their first event leave nothing behind', async () => {
+    const at = place();
+    await log.append(streamOf(at), -1, eventsFor(at));
+    const first = async () => {
+      for await (const event of log.read(streamOf(at), 0, 1)) {
+        // Left at this point of a turn, it is over before it can be cancelled.
+        await new Promise((resolve) => setImmediate(resolve));
+        return event;
+      }
+    };
+    // What the client holds until it is taken has no public name.
+    const held = () => (log as unknown as { client: { disposableStreams: Set<unknown> } }).client.disposableStreams.size;
+    const before = held();
+    for (let round = 0; round < 4; round += 1) {
+      await Promise.all(Array.from({ length: 64 }, first));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(held() - before).toBeLessThan(10);
+  });
+
   test('what was appended comes back, in order, whole, with where it lies', async () => {
     const at = place();
     const events = eventsFor(at);

@@ -222,7 +222,7 @@ export class EventStoreDbLog implements EventLog {
   }
 }
 
-type Reading = AsyncIterable<{ event?: RawEvent }> & { cancel(): Promise<void> };
+type Reading = Readable & { cancel(): Promise<void> };
 
 /**
  * The events of a read to its end, or to where its reader leaves off: leaving early would leave the call open on the server. A call that
@@ -231,15 +231,25 @@ type Reading = AsyncIterable<{ event?: RawEvent }> & { cancel(): Promise<void> }
 async function* whole(read: Reading): AsyncIterable<RawEvent> {
   let ended = false;
   try {
-    for await (const { event } of read) if (event) yield event;
+    for await (const { event } of read.iterator({ destroyOnReturn: false }) as AsyncIterable<{ event?: RawEvent }>) if (event) yield event;
     ended = true;
   } catch (error) {
     ended = true;
     if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
     throw unavailable(error);
   } finally {
-    if (!ended) await read.cancel();
+    if (!ended) await leave(read);
   }
+}
+
+/**
+ * The client (6.2.1) holds on to a call until all that came of it was taken. One that had brought everything before it was left cannot be
+ * cancelled any more, so what is left of it is let through.
+ */
+async function leave(read: Reading): Promise<void> {
+  read.on('error', () => {});
+  await read.cancel();
+  read.resume();
 }
 
 function unavailable(error: unknown): StoreUnavailable {
