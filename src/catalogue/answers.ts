@@ -245,17 +245,22 @@ export const memoryAnswer = z.strictObject({
 });
 export type MemoryAnswer = z.infer<typeof memoryAnswer>;
 
-export const dispatchAnswer = z.strictObject({
+/** What a dispatch was opened with, and how it stands. */
+export const toldDispatch = {
   repo: name,
   targetFile: z.string(),
   taskId: name,
   model: name,
   frontier: name.nullable(),
   budget: z.number().int(),
-  profile: z.string().nullable(),
-  carry: carryMode,
   coldStart: z.boolean(),
   ...dispatchStanding.shape,
+};
+
+export const dispatchAnswer = z.strictObject({
+  ...toldDispatch,
+  profile: z.string().nullable(),
+  carry: carryMode,
   next: nextStep.nullable(),
   attemptList: z.array(
     z.strictObject({

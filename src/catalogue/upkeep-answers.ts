@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dispatchStanding, position } from './answers.js';
+import { position, toldDispatch } from './answers.js';
 import { EvidenceDiscounted } from './events/repo-events.js';
 import { basedOn } from './events/shapes.js';
 import { policy } from './policy.js';
@@ -40,14 +40,7 @@ export type PolicyVersionsAnswer = z.infer<typeof policyVersionsAnswer>;
  * streams that hold them; `afterClosing`: the dispatch was over by then. `nextCursor` where there is more.
  */
 export const storyAnswer = z.strictObject({
-  repo: name,
-  targetFile: z.string(),
-  taskId: name,
-  model: name,
-  frontier: name.nullable(),
-  budget: z.number().int(),
-  coldStart: z.boolean(),
-  ...dispatchStanding.shape,
+  ...toldDispatch,
   steps: z.array(
     z.strictObject({
       at: instant,

@@ -5,7 +5,7 @@ import { hold, park } from './parked-events.js';
 import type { Statements } from './pool.js';
 import { asText, byKeys, fromDatabase, upsert } from './tables.js';
 
-/** Rows of one statement: they travel as one text. */
+/** Rows of one statement: they travel at once. */
 const ROWS_AT_ONCE = 2_000;
 
 /** What of a projection's streams is parked: from which revision on each is held back. */
