@@ -285,6 +285,8 @@ export interface RebuildStore {
   /** Ends a running one that does not succeed, and drops what it had made; false where it was no longer running. */
   finish(id: string, status: 'failed' | 'cancelled', error: string | null, at: string): Promise<boolean>;
   shadow(rebuild: Rebuild): Promise<ProjectionRows>;
+  /** Makes what the built rows are found by, once they have seen as much of the log as the live ones; false before that. */
+  index(rebuild: Rebuild): Promise<boolean>;
   /**
    * Puts the built rows in the place of the live ones in one transaction and ends the rebuild, noting before what differs where that was
    * asked for; false where the live ones have seen more of the log (`exactly`: or less), or it was no longer running.

@@ -1,5 +1,6 @@
 import { FOLLOWED_STREAMS } from '../domain/ids.js';
-import type { Clock, EventLog, ProjectionRows, Rebuild, RebuildStore } from './ports.js';
+import { isDatabaseAway } from './database-away.js';
+import { type Clock, type EventLog, type ProjectionRows, type Rebuild, type RebuildStore, StoreUnavailable } from './ports.js';
 import { readAhead } from './read-ahead.js';
 import { keepGoing, pause } from './timing.js';
 
@@ -53,6 +54,8 @@ async function work(parts: Parts, rebuild: Rebuild, signal: AbortSignal): Promis
     if (!signal.aborted) ended();
   } catch (error) {
     if (signal.aborted) return;
+    // What was away comes back, and the rows are where they were: whoever looks for rebuilds begins again.
+    if (isDatabaseAway(error) || error instanceof StoreUnavailable) throw error;
     // A batch that waited while the rows were switched, or dropped, finds its tables gone.
     if ((await rebuilds.get(rebuild.id))?.status !== 'running') return ended();
     const message = error instanceof Error ? error.message : String(error);
@@ -78,10 +81,13 @@ async function fill({ log, rebuilds }: Parts, rebuild: Rebuild, rows: Projection
  * of the log; on one that grows too fast for that, where the built ones are a little ahead.
  */
 async function switchWhenCaughtUp({ rebuilds, clock }: Parts, rebuild: Rebuild, signal: AbortSignal): Promise<void> {
+  let indexed = false;
   for (let patience = EXACT_TRIES; !signal.aborted; ) {
     await pause(SWITCH_EVERY_MS, signal);
     const now = await rebuilds.get(rebuild.id);
     if (now?.status !== 'running') return;
+    indexed ||= await rebuilds.index(rebuild);
+    if (!indexed) continue;
     if (await rebuilds.switchOver(rebuild, clock.now(), rebuild.compare && patience > 0)) return;
     if (now.fraction === 1) patience -= 1;
   }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isDatabaseAway } from '../application/database-away.js';
 import { InvalidField, KeyReused, NoRoom, NotCaughtUp, NotFound, PreconditionFailed } from '../application/errors.js';
 import { BadLine } from '../application/lines.js';
 import { BadCursor, StoreUnavailable, TooLarge, UnreadableStream } from '../application/ports.js';
@@ -61,7 +62,8 @@ function problemOf(error: unknown): Problem {
   const status = statusOf(error);
   if (status !== undefined && status < 500)
     return { status, code: status === 404 ? 'not-found' : 'bad-request', detail: (error as Error).message };
-  if (isDatabaseAway(error)) return { status: 503, code: 'store-unavailable', detail: 'the database did not answer', retryAfterSeconds: 1 };
+  if (isDatabaseAway(error) || hasNoRoom(error))
+    return { status: 503, code: 'store-unavailable', detail: 'the database did not answer', retryAfterSeconds: 1 };
   return { status: 500, code: 'internal', detail: 'something went wrong here; the log says what' };
 }
 
@@ -82,10 +84,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** PostgreSQL's classes for connection trouble and for a server that starts, stops or has no room, and the sockets' own. */
-function isDatabaseAway(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return (
-    typeof code === 'string' && (/^(08|53|57P)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code))
-  );
+/** PostgreSQL's class for a server that has no room left: it may have some again. */
+function hasNoRoom(error: unknown): boolean {
+  return String((error as { code?: unknown } | null)?.code).startsWith('53');
 }

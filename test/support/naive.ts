@@ -4,14 +4,14 @@ import type { EventData, FileEventType } from '../../src/catalogue/events.js';
 import { History } from './history.js';
 
 /** A long history of several files and tasks, the same for the same seed: everything that commands can lead to. */
-export function busyHistory(seed: number, commands = 160): History {
+export function busyHistory(seed: number, commands = 160, repo = 'repo'): History {
   let state = seed;
   const below = (n: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * n);
   };
   const pick = <T>(from: readonly T[]): T => from[below(from.length)]!;
-  const history = new History();
+  const history = new History(repo);
   const opened: string[] = [];
   const passed: string[] = [];
   for (let n = 0; n < commands; n += 1) {

@@ -75,16 +75,22 @@ export class PostgresRebuilds implements RebuildStore {
     return shadow;
   }
 
+  /** Indexes, which rows are filled without, are made before the locks of the switch. */
+  async index({ id, projections }: Rebuild): Promise<boolean> {
+    const shadow = schemaOf(id);
+    if (!(await hasCaughtUp(this.pool, shadow))) return false;
+    for (const projection of this.named(projections))
+      for (const statement of indexStatements(shadow, projection)) await this.pool.query(statement);
+    return true;
+  }
+
   /**
    * Puts the built rows in the place of the live ones, if they have seen at least as much of the log, or `exactly` as much. Neither changes
    * meanwhile: the built ones' checkpoints are locked, and live updates wait for the lock on their runner's, and go on from the built rows'
-   * own. Indexes, which rows are filled without, are made before those locks.
+   * own.
    */
   async switchOver({ id, projections, compare }: Rebuild, at: string, exactly = false): Promise<boolean> {
     const shadow = schemaOf(id);
-    const indexes = this.named(projections).flatMap((projection) => indexStatements(shadow, projection));
-    if (!(await hasCaughtUp(this.pool, shadow))) return false;
-    for (const statement of indexes) await this.pool.query(statement);
     return transaction(
       this.pool,
       async (client) => {
