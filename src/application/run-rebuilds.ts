@@ -9,7 +9,7 @@ const SWITCH_EVERY_MS = 200;
 /** So often a rebuild that is compared waits for the moment at which live and built rows have seen the same. */
 const EXACT_TRIES = 50;
 /** Events of a batch: many change the same rows, which are then written once. */
-const BATCH = 2_500;
+const BATCH = 1_500;
 const READ_AT_ONCE = 500;
 const PATIENCE_MS = 150;
 
