@@ -4,7 +4,7 @@ import type { FileEvent } from '../catalogue/events.js';
 import { countsAgain } from '../domain/counts.js';
 import { prune } from '../domain/prune.js';
 import { FOLD_VERSION, packState, unpackState } from '../domain/snapshot.js';
-import { emptyHistory, type FileHistory, fold, take, type WholeHistory } from './file-history.js';
+import { emptyHistory, type FileHistory, fold, packKeys, take, unpackKeys, type WholeHistory } from './file-history.js';
 import { KeyedQueue } from './keyed-queue.js';
 import type { Metrics } from './metrics.js';
 import type { EventLog, Snapshots, StoredEvent } from './ports.js';
@@ -138,7 +138,7 @@ export class FileHistories {
 
   private takeSnapshot(history: Cached): void {
     const { stream, where, state, head, keys } = history;
-    const body = JSON.stringify({ where, head, keys: [...keys], state: packState(state) });
+    const body = JSON.stringify({ where, head, keys: packKeys(keys), state: packState(state) });
     history.snapshotAt = state.revision;
     this.snapshots
       .save(stream, FOLD_VERSION, state.revision, body)
@@ -154,7 +154,7 @@ export class FileHistories {
     for await (const last of this.log.read(stream, stored.revision, 1)) same = last.metadata.hash === head.hash;
     if (!same) return undefined;
     this.metrics.folds.inc({ from: 'snapshot' });
-    const history = { ...emptyHistory(stream), where, head, keys: new Map<string, number>(keys), state: unpackState(state) };
+    const history = { ...emptyHistory(stream), where, head, keys: unpackKeys(keys), state: unpackState(state) };
     return { ...history, snapshotAt: stored.revision };
   }
 }

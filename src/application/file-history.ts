@@ -2,6 +2,8 @@ import type { FileEvent } from '../catalogue/events.js';
 import type { Metadata } from '../catalogue/metadata.js';
 import { evolve } from '../domain/evolve.js';
 import { sha256 } from '../domain/ids.js';
+import { LateMap } from '../domain/late-map.js';
+import { Overlay } from '../domain/overlay.js';
 import { emptyState, type FileState } from '../domain/state.js';
 import type { StoredEvent } from './ports.js';
 
@@ -23,7 +25,7 @@ export interface FileHistory {
   state: FileState;
   head: { hash: string; position: string } | undefined;
   /** The revision at which a command with an idempotency key begins, by {@link shortKey}. */
-  keys: Map<string, number>;
+  keys: Map<number, number>;
   /** The newest commands, by id, with the revision at which each begins. */
   recent: Map<string, number>;
 }
@@ -55,8 +57,20 @@ export function take(history: FileHistory, event: FileEvent, metadata: Metadata,
 }
 
 /** Idempotency keys are only looked up by this: whoever finds one compares the whole key in the event. */
-export function shortKey(idempotencyKey: string): string {
-  return sha256(idempotencyKey).slice(0, 12);
+export function shortKey(idempotencyKey: string): number {
+  return Number.parseInt(sha256(idempotencyKey).slice(0, 12), 16);
+}
+
+/** Keys as plain JSON that is quick to read however many there are: sorted, as the base64 of their doubles, with the revisions beside. */
+export function packKeys(keys: ReadonlyMap<number, number>) {
+  const entries = [...keys].sort(([a], [b]) => a - b);
+  const sorted = Float64Array.from(entries, ([key]) => key);
+  return { sorted: Buffer.from(sorted.buffer).toString('base64'), revisions: entries.map(([, revision]) => revision) };
+}
+
+export function unpackKeys({ sorted, revisions }: ReturnType<typeof packKeys>): Map<number, number> {
+  const { buffer } = Uint8Array.from(Buffer.from(sorted, 'base64'));
+  return new Overlay(new LateMap(new Float64Array(buffer), (place) => revisions[place]!));
 }
 
 export function positionOf({ stream, state, head }: FileHistory): Position {

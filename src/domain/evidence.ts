@@ -15,14 +15,14 @@ export interface Failure {
   trial: string | null;
   /** Milliseconds since 1970. */
   at: number;
-  /** Later is newer. */
+  /** Later is newer; no two failures of a file share one. */
   sequence: number;
 }
 
 /** A list that grows at its newest end without being copied. */
-interface Chain {
-  failure: Failure;
-  older: Chain | null;
+export interface Chain {
+  readonly failure: Failure;
+  readonly older: Chain | null;
 }
 
 /** The failures that carry exactly these patterns: how many are live, and all of them newest first, `links` long; some are live no more. */
@@ -45,8 +45,8 @@ type Label = Pick<ErrorPattern, 'pattern' | 'code'>;
  */
 export interface Evidence {
   model: string;
-  /** By attempt id, oldest first. */
-  failures: Map<string, Failure>;
+  /** By their sequence, oldest first. */
+  failures: Map<number, Failure>;
   /** By pattern key. */
   tallies: Map<string, Label & { failures: number }>;
   sets: Map<string, PatternSet>;
@@ -65,6 +65,12 @@ export function forkEvidence({ model, failures, tallies, sets, ofTask }: Evidenc
   };
 }
 
+/** Whether an attempt's failure is live. Rare: it may look at every live one. */
+export function isEvidence({ failures }: Evidence, attemptId: string): boolean {
+  for (const failure of failures.values()) if (failure.attemptId === attemptId) return true;
+  return false;
+}
+
 /** What the same evidence would be if only some of its failures were there, in the given order. */
 export function evidenceOf(model: string, failures: Iterable<Failure>, labels: ReadonlyMap<string, Label>): Evidence {
   const evidence = noEvidence(model);
@@ -78,7 +84,7 @@ export function addFailure(evidence: Evidence, failure: Omit<Failure, 'set'>, pa
 }
 
 function add(evidence: Evidence, failure: Failure, labels: ReadonlyMap<string, Label>): void {
-  evidence.failures.set(failure.attemptId, failure);
+  evidence.failures.set(failure.sequence, failure);
   evidence.ofTask.set(failure.taskId, { failure, older: evidence.ofTask.get(failure.taskId) ?? null });
   const before = evidence.sets.get(failure.set) ?? { keys: JSON.parse(failure.set) as string[], failures: 0, newest: null, links: 0 };
   const { keys } = before;
@@ -101,23 +107,23 @@ export function dropFailures(evidence: Evidence, fits: (failure: Failure) => boo
   for (const failure of [...evidence.failures.values()].filter(fits)) remove(evidence, failure);
 }
 
-/** Takes one failure out, if it is live. */
-export function withdraw(evidence: Evidence, attemptId: string): void {
-  const failure = evidence.failures.get(attemptId);
-  if (failure !== undefined) remove(evidence, failure);
+/** Takes the failures of some attempts at one task out, those that are live. */
+export function withdraw(evidence: Evidence, taskId: string, attemptIds: readonly string[]): void {
+  for (let link = evidence.ofTask.get(taskId) ?? null; link !== null; link = link.older)
+    if (attemptIds.includes(link.failure.attemptId)) remove(evidence, link.failure);
 }
 
-/** Chains may still hold a failure that was withdrawn, or one that came again since as another. */
+/** Chains may still hold a failure that was withdrawn. */
 function remove(evidence: Evidence, failure: Failure): void {
   if (!isLive(evidence, failure)) return;
-  evidence.failures.delete(failure.attemptId);
+  evidence.failures.delete(failure.sequence);
   const { keys } = evidence.sets.get(failure.set)!;
   lower(evidence.sets, failure.set);
   for (const key of keys) lower(evidence.tallies, key);
 }
 
 function isLive(evidence: Evidence, failure: Failure): boolean {
-  return evidence.failures.get(failure.attemptId) === failure;
+  return evidence.failures.get(failure.sequence) === failure;
 }
 
 function lower<T extends { failures: number }>(counts: Map<string, T>, key: string): void {

@@ -1,6 +1,6 @@
 import type { EventData } from '../catalogue/events.js';
 import { codeOf, type ErrorPattern, patternKey } from '../catalogue/primitives.js';
-import { addFailure, noEvidence, overcome, withdraw } from './evidence.js';
+import { addFailure, isEvidence, noEvidence, overcome, withdraw } from './evidence.js';
 import { fileIdOf, fileStream, streamOfId } from './ids.js';
 import type { FileState, HistogramEntry, LearnedEvent, Results } from './state.js';
 
@@ -102,12 +102,13 @@ function withdrawn(
   { attemptId, homeFile, taskId, configuration, reason, patterns, attempts }: EventData<'AttributionWithdrawn'>,
 ) {
   const evidence = state.evidence.get(configuration);
+  const task = taskAtHome(homeFile, taskId);
   if (reason === 'overcome') {
-    if (evidence !== undefined && attempts === null) overcome(evidence, taskAtHome(homeFile, taskId));
-    if (evidence !== undefined) for (const failed of attempts ?? []) withdraw(evidence, failed);
+    if (evidence !== undefined && attempts === null) overcome(evidence, task);
+    if (evidence !== undefined && attempts !== null) withdraw(evidence, task, attempts);
     return;
   }
-  if (evidence !== undefined) withdraw(evidence, attemptId);
+  if (evidence !== undefined) withdraw(evidence, task, [attemptId]);
   state.attributed -= 1;
   for (const pattern of distinctPatterns(patterns)) takeBack(state.histogram, pattern, attemptId);
 }
@@ -126,7 +127,7 @@ function inherited(state: FileState, data: EventData<'HistoryInherited'>, revisi
   const own = fileStream(fileIdOf(repo, targetFile));
   failures.forEach(({ attemptId, taskId, homeFile, model, configuration, at, imported, profile, patterns }, place) => {
     const evidence = state.evidence.get(configuration) ?? noEvidence(model);
-    if (evidence.failures.has(attemptId) || streamOfId('a', attemptId) === own) return;
+    if (isEvidence(evidence, attemptId) || streamOfId('a', attemptId) === own) return;
     const task = homeFile === null ? taskId : taskAtHome(homeFile, taskId);
     // Older than what follows here, newer than what stood here before, each later than the one before it.
     const sequence = revision - 1 + (place + 1) / (failures.length + 1);

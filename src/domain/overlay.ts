@@ -6,6 +6,8 @@
 export class Overlay<K, V> extends Map<K, V> {
   private readonly own = new Map<K, V>();
   private readonly hidden = new Set<K>();
+  /** How many of its own keys the map below does not show. */
+  private added = 0;
 
   constructor(private readonly below: ReadonlyMap<K, V>) {
     super();
@@ -17,10 +19,11 @@ export class Overlay<K, V> extends Map<K, V> {
   }
 
   override has(key: K): boolean {
-    return this.own.has(key) || (!this.hidden.has(key) && this.below.has(key));
+    return this.own.has(key) || this.shows(key);
   }
 
   override set(key: K, value: V): this {
+    if (!this.own.has(key) && !this.shows(key)) this.added += 1;
     this.own.set(key, value);
     return this;
   }
@@ -28,7 +31,7 @@ export class Overlay<K, V> extends Map<K, V> {
   /** What is set again after this stands last, as in any map. */
   override delete(key: K): boolean {
     const had = this.has(key);
-    this.own.delete(key);
+    if (this.own.delete(key) && !this.shows(key)) this.added -= 1;
     if (this.below.has(key)) this.hidden.add(key);
     return had;
   }
@@ -38,14 +41,12 @@ export class Overlay<K, V> extends Map<K, V> {
   }
 
   override get size(): number {
-    let added = 0;
-    for (const key of this.own.keys()) if (this.hidden.has(key) || !this.below.has(key)) added += 1;
-    return this.below.size - this.hidden.size + added;
+    return this.below.size - this.hidden.size + this.added;
   }
 
   override *entries(): MapIterator<[K, V]> {
     for (const [key, value] of this.below) if (!this.hidden.has(key)) yield [key, this.own.has(key) ? this.own.get(key)! : value];
-    for (const [key, value] of this.own) if (this.hidden.has(key) || !this.below.has(key)) yield [key, value];
+    for (const [key, value] of this.own) if (!this.shows(key)) yield [key, value];
   }
 
   override *keys(): MapIterator<K> {
@@ -62,5 +63,10 @@ export class Overlay<K, V> extends Map<K, V> {
 
   override forEach(visit: (value: V, key: K, map: Map<K, V>) => void): void {
     for (const [key, value] of this.entries()) visit(value, key, this);
+  }
+
+  /** Whether an entry of the map below counts, or would without this one's own. */
+  private shows(key: K): boolean {
+    return !this.hidden.has(key) && this.below.has(key);
   }
 }

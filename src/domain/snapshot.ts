@@ -1,12 +1,12 @@
-import { type Evidence, evidenceOf, type Failure } from './evidence.js';
+import { numbered, packEvidence, unpackEvidence } from './packed-evidence.js';
 import { type DispatchState, emptyState, type FileState, type TaskState } from './state.js';
 
 /** To be raised whenever a fold of the same events, or its packed form, comes out otherwise than before: older snapshots are then no use. */
-export const FOLD_VERSION = 8;
+export const FOLD_VERSION = 9;
 
 type Packed = ReturnType<typeof packState>;
 
-/** A state as plain JSON, small: live failures as columns, their patterns and tasks by number. */
+/** A state as plain JSON, small: tasks that stand alike share what is said of them, and failures are packed by {@link packEvidence}. */
 export function packState(state: FileState) {
   return {
     ...{
@@ -19,7 +19,7 @@ export function packState(state: FileState) {
     histogram: [...state.histogram],
     dispatches: [...state.dispatches.values()].map((dispatch) => ({ ...dispatch, failedPatterns: [...dispatch.failedPatterns] })),
     attempts: [...state.attempts.values()],
-    tasks: [...state.tasks].map(([taskId, task]) => [taskId, packTask(task)] as const),
+    tasks: packTasks(state.tasks),
     evidence: [...state.evidence].map(([configuration, evidence]) => [configuration, packEvidence(evidence)] as const),
     trials: [...state.trials],
     signals: [...state.signals],
@@ -51,7 +51,7 @@ export function unpackState(packed: Packed): FileState {
       ]),
     ),
     attempts: new Map(packed.attempts.map((attempt) => [attempt.attemptId, attempt])),
-    tasks: new Map(packed.tasks.map(([taskId, task]) => [taskId, unpackTask(task)])),
+    tasks: unpackTasks(packed.tasks),
     evidence: new Map(packed.evidence.map(([configuration, evidence]) => [configuration, unpackEvidence(evidence)])),
     trials: new Map(packed.trials),
     signals: new Map(packed.signals),
@@ -65,6 +65,18 @@ export function unpackState(packed: Packed): FileState {
   };
 }
 
+function packTasks(tasks: ReadonlyMap<string, TaskState>) {
+  const kinds = numbered([...tasks.values()].map((task) => JSON.stringify(packTask(task))));
+  return { ids: [...tasks.keys()], ofKind: kinds.places, kinds: kinds.names.map((kind): PackedTask => JSON.parse(kind)) };
+}
+
+function unpackTasks({ ids, ofKind, kinds }: ReturnType<typeof packTasks>): Map<string, TaskState> {
+  const tasks = kinds.map(unpackTask);
+  return new Map(ids.map((taskId, place) => [taskId, tasks[ofKind[place]!]!]));
+}
+
+type PackedTask = ReturnType<typeof packTask>;
+
 function packTask({ failedPatterns, frontierFailures, passedSinceFrontier, passedAfter }: TaskState) {
   return {
     failedPatterns: [...failedPatterns],
@@ -74,51 +86,11 @@ function packTask({ failedPatterns, frontierFailures, passedSinceFrontier, passe
   };
 }
 
-function unpackTask({ failedPatterns, frontierFailures, passedSinceFrontier, passedAfter }: ReturnType<typeof packTask>): TaskState {
+function unpackTask({ failedPatterns, frontierFailures, passedSinceFrontier, passedAfter }: PackedTask): TaskState {
   return {
     failedPatterns: new Set(failedPatterns),
     frontierFailures: new Map(frontierFailures.map(([frontier, descriptions]) => [frontier, new Set(descriptions)])),
     passedSinceFrontier: passedSinceFrontier && new Set(passedSinceFrontier),
     passedAfter,
   };
-}
-
-function packEvidence({ model, failures, tallies }: Evidence) {
-  const sets = new Map<string, number>();
-  const tasks = new Map<string, number>();
-  const profiles = new Map<string | null, number>();
-  const numberOf = <T>(known: Map<T, number>, name: T) => known.get(name) ?? known.set(name, known.size).size - 1;
-  const live = [...failures.values()];
-  return {
-    model,
-    labels: [...tallies].map(([key, { pattern, code }]) => [key, { pattern, code }] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
-    attemptIds: live.map(({ attemptId }) => attemptId),
-    ofTask: live.map(({ taskId }) => numberOf(tasks, taskId)),
-    ofSet: live.map(({ set }) => numberOf(sets, set)),
-    ofProfile: live.map(({ profile }) => numberOf(profiles, profile)),
-    trials: live.map(({ trial }) => trial),
-    sequences: live.map(({ sequence }) => sequence),
-    times: live.map(({ at }) => at),
-    imported: live.flatMap(({ imported, attemptId }) => (imported ? [attemptId] : [])),
-    tasks: [...tasks.keys()],
-    profiles: [...profiles.keys()],
-    sets: [...sets.keys()],
-  };
-}
-
-function unpackEvidence(packed: ReturnType<typeof packEvidence>): Evidence {
-  const imported = new Set(packed.imported);
-  const failures = packed.attemptIds.map(
-    (attemptId, i): Failure => ({
-      attemptId,
-      taskId: packed.tasks[packed.ofTask[i]!]!,
-      set: packed.sets[packed.ofSet[i]!]!,
-      sequence: packed.sequences[i]!,
-      at: packed.times[i]!,
-      imported: imported.has(attemptId),
-      trial: packed.trials[i]!,
-      profile: packed.profiles[packed.ofProfile[i]!]!,
-    }),
-  );
-  return evidenceOf(packed.model, failures, new Map(packed.labels));
 }

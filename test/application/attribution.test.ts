@@ -229,7 +229,9 @@ test('a pass that turns out to be none gives the other file back what it had ove
   await correct('fail');
   const [, second, third] = of(await home.events(), 'VerdictReached').map(({ data }) => data.attemptId);
   expect(await correct('pass', second)).toEqual([]);
-  const failed = [...(await service.histories.whole(streamOf(lib))).state.evidence.get(lib.model)!.failures.keys()];
+  const failed = [...(await service.histories.whole(streamOf(lib))).state.evidence.get(lib.model)!.failures.values()].map(
+    ({ attemptId }) => attemptId,
+  );
   expect(failed).toEqual([third]);
 
   const before = await lib.events();

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { countsAgain } from '../../src/domain/counts.js';
+import { LateMap } from '../../src/domain/late-map.js';
 import { openDispatches } from '../../src/domain/next-step.js';
 import { Overlay } from '../../src/domain/overlay.js';
 import { KEPT_CLOSED, prune } from '../../src/domain/prune.js';
@@ -47,6 +49,26 @@ describe('a state that is kept between commands', () => {
     );
   });
 
+  it('a late map shows what a map would, makes each value once, and none that nobody asks for', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat({ max: 50 })), fc.array(fc.nat({ max: 50 })), (keys, asked) => {
+        const sorted = keys.sort((a, b) => a - b).map((key) => key / 2);
+        const made: number[] = [];
+        const late = new LateMap(sorted, (index) => {
+          made.push(index);
+          return { of: sorted[index] };
+        });
+        const map = new Map(sorted.map((key) => [key, { of: key }]));
+        for (const key of asked) expect([late.has(key / 2), late.get(key / 2)]).toEqual([map.has(key / 2), map.get(key / 2)]);
+        expect(new Set(made).size).toBe(made.length);
+        expect(made.length).toBe(new Set(asked.filter((key) => map.has(key / 2))).size);
+        expect([...late]).toEqual([...map]);
+        expect([late.size, [...late.keys()], [...late.values()]]).toEqual([map.size, [...map.keys()], [...map.values()]]);
+        for (const key of sorted) expect(late.get(key)).toBe(late.get(key));
+      }),
+    );
+  });
+
   it('decides after a snapshot was stored and read again as it did before', () => {
     fc.assert(
       fc.property(happenings, (things) => {
@@ -54,6 +76,22 @@ describe('a state that is kept between commands', () => {
         const restored = unpackState(JSON.parse(JSON.stringify(packState(state))));
         expect(packState(restored)).toEqual(packState(state));
         expect(whatFollows(restored, now)).toEqual(whatFollows(state, now));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('goes on from a snapshot, and from one of that, to what it would have come to without', () => {
+    const restored = (state: FileState): FileState => unpackState(JSON.parse(JSON.stringify(packState(state))));
+    fc.assert(
+      fc.property(happenings, fc.nat(), fc.nat(), (things, one, other) => {
+        const { events, state, now } = live(things);
+        const first = events.findLastIndex(countsAgain) + 1;
+        const [cut, again] = [one, other].map((n) => first + (n % (events.length - first + 1))).sort((a, b) => a - b);
+        const kept = fold(events.slice(cut, again), restored(fold(events.slice(0, cut))));
+        const whole = fold(events.slice(again), restored(kept));
+        expect(packState(whole)).toEqual(packState(state));
+        expect(whatFollows(whole, now)).toEqual(whatFollows(state, now));
       }),
       { numRuns: 60 },
     );

@@ -185,7 +185,8 @@ describe('a failure that another home attributed', () => {
             if (thing.verdict === 'pass') here.run((state, context) => overcomeAttributed(state, homeOf(attemptId), context));
             else here.run((state, context) => attributeFailure(state, homeOf(attemptId), patterns, context));
           }
-          const live = ({ state }: FileHistory) => [...(state.evidence.get(BUILDER)?.failures.keys() ?? [])].sort();
+          const live = ({ state }: FileHistory) =>
+            [...(state.evidence.get(BUILDER)?.failures.values() ?? [])].map(({ attemptId }) => attemptId).sort();
           const seen = ({ state }: FileHistory) => [...state.histogram].map(([key, { attempts: count }]) => [key, count]).sort();
           expect([live(here), seen(here), here.signals]).toEqual([live(there), seen(there), there.signals]);
         }

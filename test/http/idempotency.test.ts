@@ -42,6 +42,22 @@ describe('the same key with the same body', () => {
     }
   }, 60_000);
 
+  test('is known after a restart that begins from a snapshot of a long stream', async () => {
+    const file = fresh();
+    const told: { n: number; answer: Answer }[] = [];
+    for (let n = 0; n < 180; n += 1) {
+      const answer = await send('/v1/dispatches', file.opening(`t${n % 9}`, { force: true }), `open ${n}`);
+      await service.api.ok(service.api.post(`/v1/dispatches/${answer.body.dispatchId}/abandon`, {}));
+      if (n % 50 === 0) told.push({ n, answer });
+    }
+    const events = await file.events();
+    await service.restart();
+    for (const { n, answer } of told) same(await send('/v1/dispatches', file.opening(`t${n % 9}`, { force: true }), `open ${n}`), answer);
+    const fromSnapshot = /^anvil_folds_total\{from="snapshot"\} 1$/m;
+    expect((await service.api.get('/metrics')).text).toMatch(fromSnapshot);
+    expect(await service.api.file(file.repo, file.targetFile).events()).toEqual(events);
+  }, 60_000);
+
   test('sent by many at once is one command', async () => {
     const file = fresh();
     const answers = await Promise.all(Array.from({ length: 10 }, () => send('/v1/dispatches', file.opening('t'), 'k')));
