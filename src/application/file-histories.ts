@@ -62,9 +62,11 @@ export class FileHistories {
     return this.cached(stream);
   }
 
-  /** The history at the stream's head, for the holder of the stream's turn. */
+  /** The history at the stream's head, for the holder of the stream's turn. Nothing is read where the log knows that it is there. */
   async current(stream: string): Promise<FileHistory> {
-    const history = this.cached(stream) ?? (await this.fromSnapshot(stream)) ?? this.fromStart(stream);
+    const held = this.cached(stream);
+    if (held !== undefined && this.log.isHead(stream, held.state.revision)) return held;
+    const history = held ?? (await this.fromSnapshot(stream)) ?? this.fromStart(stream);
     for await (const stored of this.log.read(stream, history.state.revision + 1)) {
       if (countsAgain(stored.event)) {
         const { events: _events, ...whole } = await this.whole(stream);
