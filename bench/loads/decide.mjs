@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { fileIdOf, fileStream } from '../../dist/src/domain/ids.js';
+import { timed } from '../lib/timed.mjs';
 import { longStream, MODEL, REPO } from './long-stream.mjs';
 
 const EVENTS_OF_AN_APPEND = 300;
@@ -22,6 +23,8 @@ const OUTPUT = 'fn solve() -> Result<(), Error> { step()?; finish() }';
 export class DecideLoads {
   #shadows = new Map();
   #small;
+  /** Dispatches that a decision was asked for, and that still run. */
+  #running = [];
 
   constructor({ service, pool, client }) {
     Object.assign(this, { service, pool, client });
@@ -70,6 +73,7 @@ export class DecideLoads {
   }
 
   async serviceDecides(files, round, count) {
+    await this.#endRunning();
     const file = (i) => files[i % files.length];
     const dispatches = await this.service.open(
       Array.from({ length: count }, (_, i) => ({
@@ -79,11 +83,13 @@ export class DecideLoads {
         frontier: 'large',
       })),
     );
+    this.#running = dispatches;
     const body = JSON.stringify({ output: OUTPUT, verdict: 'fail', patterns: ['e0499'] });
     return dispatches.map((id) => () => this.service.post(`/v1/dispatches/${id}/attempts`, body));
   }
 
   async serviceReads(files, _round, count) {
+    await this.#endRunning();
     return calls(files, count, (file) => this.service.get(`/v1/memory?repo=${REPO}&targetFile=${file}&model=${MODEL}`));
   }
 
@@ -114,6 +120,14 @@ export class DecideLoads {
 
   async rawReads(files, _round, count) {
     return calls(files, count, (file) => this.#tail(file));
+  }
+
+  /** A file with hundreds of running dispatches is no longer one of its length: all of them would be told of, and looked through. */
+  async #endRunning() {
+    await timed(
+      this.#running.splice(0).map((id) => () => this.service.post(`/v1/dispatches/${id}/abandon`, '{}')),
+      16,
+    );
   }
 
   async #tail(file) {
