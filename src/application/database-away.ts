@@ -1,7 +1,7 @@
 /** Sockets' own codes for a server that is not there, or no longer. */
 const BROKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT']);
-/** What `pg` says without a code: of a connection that ended under a statement, and of one that did not come about in time. */
-const SAID = /^Connection terminated|timeout exceeded when trying to connect$/;
+/** What `pg` says without a code: of a connection that ended under a statement or before one, and of one that did not come about in time. */
+const SAID = /^Connection terminated|is not queryable$|timeout exceeded when trying to connect$/;
 
 /** Whether an error is about a database that is away, or starts or stops, and not about what was asked of it. */
 export function isDatabaseAway(error: unknown): boolean {
