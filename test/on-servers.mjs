@@ -11,6 +11,8 @@ import { createInterface } from 'node:readline';
 const SUITES = ['test/http', 'test/application', 'test/projections', 'test/adapters', 'test/embedded/node/contract'];
 /** What is about a whole log, or writes into it what nobody can read, needs one that no other suite has used. */
 const NEED_A_LOG_OF_THEIR_OWN = ['export-import', 'parked-events', 'what-if'].map((suite) => `/http/${suite}\\.test`);
+/** What kills its servers has its own, whatever is given: once is enough. */
+const HAVE_SERVERS_OF_THEIR_OWN = ['/application/rebuild-database-killed\\.test'];
 /** Each suite begins with read models of its own, and so with all that the suites before it wrote: short logs keep that short. */
 const SHARDS = 4;
 /** As many as there are cores to be expected; each on servers of its own, or they would take the lead from each other. */
@@ -68,7 +70,8 @@ async function all(groups) {
 }
 
 const asked = process.argv.slice(2);
-const shared = [...SUITES, ...NEED_A_LOG_OF_THEIR_OWN.flatMap((pattern) => ['--testPathIgnorePatterns', pattern])];
+const left = [...NEED_A_LOG_OF_THEIR_OWN, ...HAVE_SERVERS_OF_THEIR_OWN];
+const shared = [...SUITES, ...left.flatMap((pattern) => ['--testPathIgnorePatterns', pattern])];
 const { TEST_DATABASE_URL, TEST_EVENTSTORE_URL } = process.env;
 const given = TEST_DATABASE_URL && TEST_EVENTSTORE_URL && { DATABASE_URL: TEST_DATABASE_URL, EVENTSTORE_URL: TEST_EVENTSTORE_URL };
 const shards = Array.from({ length: SHARDS }, (_, i) => [...shared, `--shard=${i + 1}/${SHARDS}`]);
