@@ -167,6 +167,17 @@ describe('following', () => {
       await expect(all(`${prefix}${round}-1`)).rejects.toThrow(StoreUnavailable);
       await expect(log.ping()).rejects.toThrow(StoreUnavailable);
       await node.startAgain();
+      // The client may be resting between two tries to connect.
+      for (
+        let tried = 0;
+        tried < 100 &&
+        !(await log.ping().then(
+          () => true,
+          () => false,
+        ));
+        tried += 1
+      )
+        await new Promise((resolve) => setTimeout(resolve, 100));
       await log.ping();
     }
     await until(seen, ids.length);
