@@ -12,7 +12,7 @@ import {
 import { fileIdOf, fileStream } from '../../src/domain/ids.js';
 import { importedAttempt } from '../support/foreign.js';
 import { TestNode } from '../support/node.js';
-import { freshRepo } from '../support/service.js';
+import { eventually, freshRepo } from '../support/service.js';
 
 let node: TestNode;
 let log: EventStoreDbLog;
@@ -168,17 +168,14 @@ describe('following', () => {
       await expect(log.ping()).rejects.toThrow(StoreUnavailable);
       await node.startAgain();
       // The client may be resting between two tries to connect.
-      for (
-        let tried = 0;
-        tried < 100 &&
-        !(await log.ping().then(
-          () => true,
-          () => false,
-        ));
-        tried += 1
-      )
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      await log.ping();
+      await eventually(
+        () =>
+          log.ping().then(
+            () => true,
+            () => false,
+          ),
+        'the client has connected again',
+      );
     }
     await until(seen, ids.length);
     expect(seen.map(({ id }) => id)).toEqual(ids);
